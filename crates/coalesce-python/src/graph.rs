@@ -389,28 +389,42 @@ impl PythonGraph {
         self.at(directory, &from.module)
     }
 
-    /// What a leaf of an import statement means.
+    /// The module that the `from` part of a statement names in code of no module.
+    fn base_outside(&self, import: &ImportStatement) -> Option<usize> {
+        let from = import.from.as_ref().filter(|from| from.level == 0)?;
+        self.find(None, &from.module)
+    }
+
+    /// What a leaf of an import statement means; without an importer, in code of no module.
     #[must_use]
-    pub fn leaf_entity(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> Entity {
+    pub fn leaf_entity(
+        &self,
+        importer: impl Into<Option<usize>>,
+        import: &ImportStatement,
+        leaf: &Leaf,
+    ) -> Entity {
         let known = Known::default();
-        self.leaf_entity_at(importer, import, leaf, Look::new(&known))
+        self.leaf_entity_at(importer.into(), import, leaf, Look::new(&known))
     }
 
     fn leaf_entity_at(
         &self,
-        importer: usize,
+        importer: Option<usize>,
         import: &ImportStatement,
         leaf: &Leaf,
         look: Look<'_>,
     ) -> Entity {
-        let base = self.base_module(importer, import);
+        let base = importer.map_or_else(
+            || self.base_outside(import),
+            |importer| self.base_module(importer, import),
+        );
         self.leaf_entity_of(importer, import, leaf, base, look)
     }
 
     /// The same with the module that the `from` part names, which all leaves of a statement have.
     fn leaf_entity_of(
         &self,
-        importer: usize,
+        importer: Option<usize>,
         import: &ImportStatement,
         leaf: &Leaf,
         base: Option<usize>,
@@ -433,11 +447,11 @@ impl PythonGraph {
     }
 
     /// What `import name` means.
-    fn imported_module(&self, importer: usize, name: &str) -> Entity {
+    fn imported_module(&self, importer: Option<usize>, name: &str) -> Entity {
         if self.is_outside(importer, name) {
             return Entity::External;
         }
-        match self.find(Some(importer), name) {
+        match self.find(importer, name) {
             Some(module) => Entity::Module(module),
             None => self.absent(importer, name),
         }
@@ -446,13 +460,13 @@ impl PythonGraph {
     /// What a leaf means of a statement that names a module of the tree.
     fn leaf_of_module(
         &self,
-        (importer, import): (usize, &ImportStatement),
+        (importer, import): (Option<usize>, &ImportStatement),
         module: usize,
         name: &str,
         look: Look<'_>,
     ) -> Entity {
         // `from . import sub` in the package itself: the binding is its own submodule.
-        if module == importer
+        if importer == Some(module)
             && self.binds(module, name)
             && let Some(submodule) = self.submodule(module, name)
         {
@@ -470,11 +484,17 @@ impl PythonGraph {
     }
 
     /// What a leaf means of a statement that names no module: of a namespace package it may still be one.
-    fn leaf_of_folder(&self, importer: usize, import: &ImportStatement, name: &str) -> Entity {
-        let Some(base) = import.base(self.package_of(importer)) else {
+    fn leaf_of_folder(
+        &self,
+        importer: Option<usize>,
+        import: &ImportStatement,
+        name: &str,
+    ) -> Entity {
+        let package = importer.map_or("", |importer| self.package_of(importer));
+        let Some(base) = import.base(package) else {
             return Entity::Missing;
         };
-        match self.find(Some(importer), &format!("{base}.{name}")) {
+        match self.find(importer, &format!("{base}.{name}")) {
             Some(module) => Entity::Module(module),
             None => self.absent(importer, &base),
         }
@@ -482,17 +502,18 @@ impl PythonGraph {
 
     /// Whether no module of the tree can have a name as a module sees it, since none begins like it. Most imports of a
     /// tree are such ones. Beside a script any file may be called so.
-    fn is_outside(&self, importer: usize, name: &str) -> bool {
+    fn is_outside(&self, importer: Option<usize>, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or_default();
-        let own = self.modules.get(importer);
+        let own = importer.and_then(|importer| self.modules.get(importer));
         let is_script = own.is_none_or(|own| !self.packages.contains(directory_of(&own.path)));
         !is_script && !self.outermost.contains(first)
     }
 
     /// Whether a statement is for type checkers alone, which see names that only files of types have.
-    fn reads_types(&self, importer: usize, import: &ImportStatement) -> bool {
+    fn reads_types(&self, importer: Option<usize>, import: &ImportStatement) -> bool {
         let stub = |module: &Module| module.path.extension() == Some("pyi");
-        import.guard == Guard::TypeChecking || self.modules.get(importer).is_some_and(stub)
+        let own = importer.and_then(|importer| self.modules.get(importer));
+        import.guard == Guard::TypeChecking || own.is_some_and(stub)
     }
 
     /// Whether the text of a module binds `name`, by an import or otherwise.
@@ -637,7 +658,7 @@ impl PythonGraph {
                 None => Entity::External,
             });
         }
-        Some(self.leaf_entity_at(module, import, leaf, look.further()))
+        Some(self.leaf_entity_at(Some(module), import, leaf, look.further()))
     }
 
     /// The submodule of a package.

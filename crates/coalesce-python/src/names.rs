@@ -236,7 +236,6 @@ impl<'a> Names<'a> {
 
     /// What the name that a leaf binds means.
     fn leaf(&self, import: &ImportStatement, leaf: &Leaf) -> (Option<Entity>, Option<String>) {
-        let importer = self.module.unwrap_or(usize::MAX);
         let (entity, dotted) = if import.from.is_none() && leaf.alias.is_none() {
             let top = leaf.bound().to_owned();
             (
@@ -244,7 +243,7 @@ impl<'a> Names<'a> {
                 Some(top),
             )
         } else {
-            let entity = self.graph.leaf_entity(importer, import, leaf);
+            let entity = self.graph.leaf_entity(self.module, import, leaf);
             (
                 Some(entity),
                 import.full_name(

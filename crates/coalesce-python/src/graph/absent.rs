@@ -10,10 +10,10 @@ use crate::{facts::PythonFacts, names::is_or_below};
 
 impl PythonGraph {
     /// What a name is that no module has: outside, missing, or opaque.
-    pub(super) fn absent(&self, importer: usize, name: &str) -> Entity {
+    pub(super) fn absent(&self, importer: Option<usize>, name: &str) -> Entity {
         let mut known = name;
         let found = loop {
-            if let Some(module) = self.find(Some(importer), known) {
+            if let Some(module) = self.find(importer, known) {
                 break module;
             }
             let Some(dot) = memchr::memrchr(b'.', known.as_bytes()) else {

@@ -40,7 +40,7 @@ impl PythonGraph {
         for leaf in &import.leaves {
             let known = Known::default();
             let look = Look::new(&known);
-            let entity = self.leaf_entity_of(importer, import, leaf, base, look);
+            let entity = self.leaf_entity_of(Some(importer), import, leaf, base, look);
             let opaque = entity == Entity::Opaque && !is_dunder(&leaf.name.text);
             let name = full_name(package.as_deref(), &leaf.name.text);
             // A folder without `__init__.py` is a package as well, and no module.

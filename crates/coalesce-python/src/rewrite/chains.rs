@@ -9,7 +9,7 @@ pub use attributes::{Reached, no_bare_name, reached};
 pub use index::Index;
 use index::Whole;
 
-use alternatives::{Outlook, is_rebound, meant, outlook};
+use alternatives::{Agreement, compare_alternatives, is_rebound, meant};
 use coalesce_model::{ByteSpan, Edit, Form, UnprovenKind, finding::codes};
 
 use crate::{
@@ -50,10 +50,10 @@ enum Root<'a> {
 }
 
 fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
-    match outlook(file, used) {
-        Outlook::Clear => {}
-        Outlook::Stays => return,
-        Outlook::Disputed(span, message) => {
+    match compare_alternatives(file, used) {
+        Agreement::Clear => {}
+        Agreement::Stays => return,
+        Agreement::Disputed(span, message) => {
             return found.refuse(span, message, Some(alternatives::HELP.to_owned()));
         }
     }
@@ -265,7 +265,7 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
     }
     let reference = Reference::resolved(Form::Path, &old, &new, RENAMED);
     found.change(Edit::replace(span, new.clone()), reference);
-    load(file, imports, module, (&old, &new), found);
+    load(file, imports, Some(module), (&old, &new), found);
 }
 
 /// Whether a new name is that of the root after the changes, with the same rest behind it.
@@ -273,11 +273,12 @@ fn is_same_below((new, root): (&str, &str), rest: &str) -> bool {
     new == root || new.strip_prefix(root).is_some_and(|below| below == rest)
 }
 
-/// Adds the import that a chain needs by its new name, unless something in the file loads it.
+/// Adds the import that a chain needs by its new name, unless something in the file loads it. A module that is to be made
+/// has no number, and nothing loads it yet.
 fn load(
     file: &File<'_>,
     imports: Option<Whole<'_>>,
-    module: usize,
+    module: Option<usize>,
     (old, new): (&str, &str),
     found: &mut FileEdits,
 ) {
@@ -286,7 +287,7 @@ fn load(
         return;
     };
     let same_top = new.split('.').next() == Some(leaf.bound());
-    let brought = || same_top && imports.bring(module);
+    let brought = || same_top && module.is_some_and(|module| imports.bring(module));
     if !file.index().loads(old) && !brought() {
         found.add_statement(file.place_after(import), format!("import {new}"));
     }

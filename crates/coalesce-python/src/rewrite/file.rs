@@ -108,10 +108,7 @@ impl<'a> File<'a> {
 
     /// The module that the name of a leaf stands for, and its name as spelled here.
     pub fn leaf_module(&self, import: &ImportStatement, leaf: &Leaf) -> Option<usize> {
-        match self
-            .graph()
-            .leaf_entity(self.module.unwrap_or(usize::MAX), import, leaf)
-        {
+        match self.graph().leaf_entity(self.module, import, leaf) {
             Entity::Module(module) => Some(module),
             _ => None,
         }

@@ -125,17 +125,14 @@ fn is_within(analysis: &Analysis, inner: usize, outer: usize) -> bool {
 
 /// Whether the name is a module's, and chains that begin with it change for another reason.
 fn leads_on(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, roots: &[ByteSpan]) -> bool {
-    let importer = file.module.unwrap_or(usize::MAX);
-    let entity = file.graph().leaf_entity(importer, import, leaf);
+    let entity = file.graph().leaf_entity(file.module, import, leaf);
     if !matches!(entity, Entity::Module(_)) {
         return false;
     }
-    let path = file
-        .graph()
-        .modules
-        .get(importer)
-        .map(|module| &module.path);
-    let Some(path) = path else { return true };
+    let own = file.module.and_then(|own| file.graph().modules.get(own));
+    let Some(path) = own.map(|own| &own.path) else {
+        return true;
+    };
     let chains = file.chains.get_or_init(|| {
         let mut chains = FileEdits::new(path.clone());
         chains::rewrite(file, &mut chains);

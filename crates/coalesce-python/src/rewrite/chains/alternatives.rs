@@ -33,9 +33,9 @@ impl<'f> Meant<'f> {
     }
 }
 
-/// What becomes of a use as far as the modules differ that it may lead to.
-pub enum Outlook {
-    /// They do not, or there is one.
+/// Whether the modules that a use may lead to agree on what becomes of it.
+pub enum Agreement {
+    /// They do, or there is one.
     Clear,
     /// It is right as it stands for all of them, and would not be otherwise.
     Stays,
@@ -174,36 +174,35 @@ fn is_none(value: &str) -> bool {
 
 /// What an import gives to a name, where the module that it takes it of may have one thing or another.
 fn imported(file: &File<'_>, import: &ImportStatement, leaf: &Leaf) -> Vec<Entity> {
-    let importer = file.module.unwrap_or(usize::MAX);
     let graph = file.graph();
     let from = import.from.as_ref();
-    let base = from.and_then(|_| graph.base_module(importer, import));
-    match base.filter(|base| *base != importer) {
+    let base = from.and_then(|from| file.base_module(import, &from.module));
+    match base.filter(|base| file.module != Some(*base)) {
         Some(base) => graph.members(base, &leaf.name.text),
-        None => vec![graph.leaf_entity(importer, import, leaf)],
+        None => vec![graph.leaf_entity(file.module, import, leaf)],
     }
 }
 
-/// What becomes of a use, where it may lead to one module or to another.
-pub fn outlook(file: &File<'_>, used: &Use) -> Outlook {
+/// Compares what becomes of a use in each of the modules that it may lead to.
+pub fn compare_alternatives(file: &File<'_>, used: &Use) -> Agreement {
     if !may_change(file, used) {
-        return Outlook::Clear;
+        return Agreement::Clear;
     }
     let Some((mut length, mut all)) = beginning(file, used) else {
-        return Outlook::Clear;
+        return Agreement::Clear;
     };
     loop {
-        let told = at_item(file, used, length, &all);
-        if !matches!(told, Outlook::Clear) {
-            return told;
+        let agreement = at_item(file, used, length, &all);
+        if !matches!(agreement, Agreement::Clear) {
+            return agreement;
         }
         let Some(segment) = used.chain.get(length) else {
-            return Outlook::Clear;
+            return Agreement::Clear;
         };
         all = below(file, &all, &segment.text);
         length += 1;
         if !all.iter().any(|one| matches!(one, Entity::Module(_))) {
-            return Outlook::Clear;
+            return Agreement::Clear;
         }
     }
 }
@@ -259,14 +258,14 @@ fn below(file: &File<'_>, all: &[Entity], name: &str) -> Vec<Entity> {
 }
 
 /// What becomes of the name behind what may be one module or another.
-fn at_item(file: &File<'_>, used: &Use, length: usize, all: &[Entity]) -> Outlook {
+fn at_item(file: &File<'_>, used: &Use, length: usize, all: &[Entity]) -> Agreement {
     let segment = used.chain.get(length);
     let named = match segment {
         Some(segment) => Some((segment.text.as_str(), segment.span)),
         None => quoted_behind(file, used),
     };
     let (Some((name, span)), true) = (named, all.len() > 1) else {
-        return Outlook::Clear;
+        return Agreement::Clear;
     };
     let after: Vec<After> = all
         .iter()
@@ -275,7 +274,11 @@ fn at_item(file: &File<'_>, used: &Use, length: usize, all: &[Entity]) -> Outloo
     let kept = after.iter().any(|one| one.kept);
     let same = after.iter().all(|one| !one.leaves && one.name == name);
     if same {
-        return if kept { Outlook::Stays } else { Outlook::Clear };
+        return if kept {
+            Agreement::Stays
+        } else {
+            Agreement::Clear
+        };
     }
     let first = all.iter().find(|one| matches!(one, Entity::Module(_)));
     let first = first.and_then(|first| self::after(file, first, name));
@@ -283,10 +286,10 @@ fn at_item(file: &File<'_>, used: &Use, length: usize, all: &[Entity]) -> Outloo
         .iter()
         .all(|one| !one.leaves && Some(one) == first.as_ref());
     if alike {
-        return Outlook::Clear;
+        return Agreement::Clear;
     }
     let chain = span_of(&used.chain, 0, length.saturating_sub(1)).unwrap_or(span);
-    Outlook::Disputed(
+    Agreement::Disputed(
         chain,
         message(
             file,

@@ -89,7 +89,11 @@ pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
 /// The one module that the beginning of a use leads to, behind how many of its names; `None` where a use does not follow
 /// what becomes of that.
 fn module_reached(file: &File<'_>, used: &Use) -> Option<(usize, usize)> {
-    matches!(super::outlook(file, used), super::Outlook::Clear).then_some(())?;
+    matches!(
+        super::compare_alternatives(file, used),
+        super::Agreement::Clear
+    )
+    .then_some(())?;
     match super::root(file, used)? {
         super::Root::Whole(_) => super::module_prefix(file, &used.chain),
         super::Root::Module(module, _) => {
@@ -327,8 +331,7 @@ fn bring(
             found.push(Edit::replace(leaf.name.span, new));
         }
         _ => {
-            let target = moved.target.unwrap_or(usize::MAX);
-            load(file, imports, target, (new, new), found);
+            load(file, imports, moved.target, (new, new), found);
         }
     }
 }

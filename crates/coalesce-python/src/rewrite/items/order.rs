@@ -5,18 +5,41 @@
 use coalesce_model::ImportTarget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Moved;
 use crate::rewrite::mapping::Mapping;
+
+/// A module of the graph, or one that is to be made, by its name.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Node {
+    There(usize),
+    Made(String),
+}
+
+impl Node {
+    /// The module that an item goes to.
+    pub fn of_target(moved: &Moved) -> Self {
+        let made = || Self::Made(moved.parent.clone());
+        moved.target.map_or_else(made, Self::There)
+    }
+
+    fn there(&self) -> Option<usize> {
+        match self {
+            Self::There(module) => Some(*module),
+            Self::Made(_) => None,
+        }
+    }
+}
 
 /// Who loads whom once the items are in their places.
 pub struct Loads<'m> {
     mapping: &'m Mapping<'m>,
     /// Imports that come on top of those that are there.
-    added: FxHashMap<usize, Vec<usize>>,
+    added: FxHashMap<Node, Vec<Node>>,
 }
 
 impl<'m> Loads<'m> {
     /// The imports of today, and those of users who turn to where an item goes.
-    pub fn new(mapping: &'m Mapping<'m>, nodes: &dyn Fn(&str) -> usize) -> Self {
+    pub fn new(mapping: &'m Mapping<'m>) -> Self {
         let mut loads = Self {
             mapping,
             added: FxHashMap::default(),
@@ -30,13 +53,13 @@ impl<'m> Loads<'m> {
                 continue;
             };
             if let Some(moved) = mapping.items.get(source, item) {
-                loads.add(import.importer, nodes(&moved.parent));
+                loads.add(Node::There(import.importer), Node::of_target(moved));
             }
         }
         loads
     }
 
-    pub fn add(&mut self, importer: usize, target: usize) {
+    pub fn add(&mut self, importer: Node, target: Node) {
         self.added.entry(importer).or_default().push(target);
     }
 
@@ -46,31 +69,40 @@ impl<'m> Loads<'m> {
     }
 
     /// Whether executing `start` comes to `goal`; packages around `goal` run before it anyway.
-    pub fn reaches(&self, start: usize, goal: usize, goal_name: &str) -> bool {
+    pub fn reaches(&self, start: &Node, goal: &Node, goal_name: &str) -> bool {
         let graph = self.mapping.graph;
-        let around = |module: usize| {
-            let name = graph.modules.get(module).map(|module| &module.name);
-            let rest = name.and_then(|name| goal_name.strip_prefix(name.as_str()));
+        let around = |node: &Node| {
+            let module = node.there().and_then(|module| graph.modules.get(module));
+            let rest = module.and_then(|module| goal_name.strip_prefix(module.name.as_str()));
             rest.is_some_and(|rest| rest.starts_with('.'))
         };
         let mut seen = FxHashSet::default();
-        let mut open = vec![start];
-        while let Some(module) = open.pop() {
-            if module == goal {
+        let mut open = vec![start.clone()];
+        while let Some(node) = open.pop() {
+            if node == *goal {
                 return true;
             }
-            if (module != start && around(module)) || !seen.insert(module) {
+            if (node != *start && around(&node)) || !seen.insert(node.clone()) {
                 continue;
             }
-            open.extend_from_slice(self.mapping.executes(module));
-            open.extend(self.added.get(&module).into_iter().flatten());
-            let module_name = graph.modules.get(module).map(|module| &module.name);
-            let mut name = module_name.map_or("", String::as_str);
-            while let Some((above, _)) = name.rsplit_once('.') {
-                name = above;
-                open.extend(graph.find(Some(module), above));
+            open.extend(self.added.get(&node).into_iter().flatten().cloned());
+            if let Some(module) = node.there() {
+                open.extend(self.loaded(module).map(Node::There));
             }
         }
         false
+    }
+
+    /// What executing a module executes itself, and the packages around it.
+    fn loaded(&self, module: usize) -> impl Iterator<Item = usize> {
+        let graph = self.mapping.graph;
+        let own = graph.modules.get(module);
+        let names = std::iter::successors(own.map(|own| own.name.as_str()), |name| {
+            name.rsplit_once('.').map(|(above, _)| above)
+        });
+        let around = names
+            .skip(1)
+            .filter_map(move |above| graph.find(Some(module), above));
+        self.mapping.executes(module).iter().copied().chain(around)
     }
 }

@@ -1,6 +1,6 @@
 //! The files that definitions arrive in, and what their old files import of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, Edit, LanguagePlan, NewFile, Texts, TreePath, Unproven, UnprovenKind,
@@ -15,7 +15,7 @@ use super::{
     logger_names,
     name_index::NameIndex,
     needs::{Need, Origin},
-    order::Loads,
+    order::{Loads, Node},
     outline::{Kind, Outline},
     patches, refusal, shims,
     source::{self, Source},
@@ -74,8 +74,8 @@ impl Arriving {
 /// A file that definitions go to.
 pub struct Target {
     pub parent: String,
-    /// The module, or a number of its own for one that is to be made.
-    pub node: usize,
+    /// The module as who loads whom knows it.
+    pub node: Node,
     pub module: Option<usize>,
     pub path: TreePath,
     pub package: String,
@@ -109,14 +109,12 @@ pub fn all(
     arriving: Arriving,
     plan: &mut LanguagePlan,
 ) {
-    let nodes = Nodes::new(mapping);
-    let loads = Loads::new(mapping, &|parent| nodes.of(parent));
+    let loads = Loads::new(mapping);
     let mut placing = Placing {
         mapping,
         way,
         texts: names.texts,
         names,
-        nodes,
         loads,
         arriving,
         targets: Vec::new(),
@@ -153,34 +151,12 @@ pub fn all(
     }
 }
 
-/// Numbers of modules by their names after the changes, those that are to be made too.
-struct Nodes {
-    by_name: BTreeMap<String, usize>,
-}
-
-impl Nodes {
-    fn new(mapping: &Mapping<'_>) -> Self {
-        let mut by_name = BTreeMap::new();
-        for moved in &mapping.items.list {
-            let next = mapping.graph.modules.len() + by_name.len();
-            let node = moved.target.unwrap_or(next);
-            by_name.entry(moved.parent.clone()).or_insert(node);
-        }
-        Self { by_name }
-    }
-
-    fn of(&self, name: &str) -> usize {
-        self.by_name.get(name).copied().unwrap_or(usize::MAX)
-    }
-}
-
 /// The work in progress.
 pub(super) struct Placing<'m, 'p> {
     pub(super) mapping: &'m Mapping<'m>,
     pub(super) way: Way,
     pub(super) texts: &'m dyn Texts,
     pub(super) names: &'m NameIndex<'m>,
-    nodes: Nodes,
     loads: Loads<'m>,
     pub(super) arriving: Arriving,
     pub(super) targets: Vec<Target>,
@@ -257,7 +233,7 @@ impl Placing<'_, '_> {
         }
         self.targets.push(Target {
             parent: moved.parent.clone(),
-            node: self.nodes.of(&moved.parent),
+            node: Node::of_target(moved),
             module: moved.target,
             package: source::package_of(self.mapping, moved),
             analysis: Analysis::new(&text),
@@ -440,7 +416,7 @@ impl Placing<'_, '_> {
             return;
         };
         if let Some(module) = line.module {
-            self.loads.add(target.node, module);
+            self.loads.add(target.node.clone(), Node::There(module));
         }
         let list = if line.typing {
             &mut target.typing
@@ -498,8 +474,8 @@ impl Placing<'_, '_> {
         };
         if top {
             self.backed.insert(index);
-            self.loads
-                .add(left.source.module, self.nodes.of(&moved.parent));
+            let importer = Node::There(left.source.module);
+            self.loads.add(importer, Node::of_target(moved));
         }
         let path = left.source.path.clone();
         self.edits.entry(path).or_default().extend(edits);
@@ -528,8 +504,9 @@ impl Placing<'_, '_> {
             let mut programs = source.outline.programs.iter();
             programs.any(|program| program.span.contains(*span))
         };
-        let node = self.nodes.of(&moved.parent);
-        let risky = spans.iter().all(program) || self.loads.reaches(node, source.module, &own);
+        let node = Node::of_target(moved);
+        let source_node = Node::There(source.module);
+        let risky = spans.iter().all(program) || self.loads.reaches(&node, &source_node, &own);
         let inner = local(&source.outline, &spans, &line)
             .filter(|_| risky && !eager && (!self.way.in_place || spans.iter().all(program)));
         let there = self
@@ -613,7 +590,8 @@ impl Placing<'_, '_> {
                 .is_some_and(|own| self.loads.direct(own, module))
         };
         let risky = line.module.is_some_and(|module| {
-            !direct(module) && self.loads.reaches(module, target.node, &target.parent)
+            let start = Node::There(module);
+            !direct(module) && self.loads.reaches(&start, &target.node, &target.parent)
         });
         // A module that is bound for later is executed at once all the same.
         if line.typing || !(risky || self.way.inside && line.module.is_some()) {
