@@ -109,7 +109,7 @@ fn is_unused(mapping: &Mapping<'_>, source: &Source, name: &str, statement: &Sta
 fn is_quiet(source: &Source, statement: &Statement, item: &str) -> bool {
     let defines = matches!(
         statement.kind,
-        Kind::Function { .. } | Kind::Class | Kind::Typing | Kind::Dunder | Kind::Assign
+        Kind::Function { .. } | Kind::Class | Kind::Typing { .. } | Kind::Dunder | Kind::Assign
     );
     let mut uses = source.analysis.uses_in(&[statement.span]);
     defines

@@ -366,7 +366,7 @@ fn after_blocks(target: &Target, at: u32) -> u32 {
     let head = target.outline.statements.iter().take_while(|each| {
         matches!(
             each.kind,
-            Kind::Documentation | Kind::Future | Kind::Import | Kind::Typing | Kind::Guarded
+            Kind::Documentation | Kind::Future | Kind::Import | Kind::Typing { .. } | Kind::Guarded
         )
     });
     let ends = head.map(|each| cut::line_end(&target.text, each.span.end));

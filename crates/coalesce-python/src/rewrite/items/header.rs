@@ -100,7 +100,7 @@ impl Header {
             Kind::Documentation
                 | Kind::Future
                 | Kind::Import
-                | Kind::Typing
+                | Kind::Typing { .. }
                 | Kind::Guarded
                 | Kind::Dunder
         )

@@ -637,12 +637,12 @@ pub fn typing_block(target: &Target, typing: Vec<String>, lines: &mut Vec<String
     if typing.is_empty() {
         return None;
     }
-    let statements = target.outline.statements.iter();
-    let mut blocks = statements.filter(|each| each.kind == Kind::Typing);
-    if let Some(edit) = blocks
-        .next()
-        .and_then(|block| at_end_of_block(&target.text, block.span, &typing))
-    {
+    let mut statements = target.outline.statements.iter();
+    let block = statements.find_map(|each| match each.kind {
+        Kind::Typing { body } => Some(body),
+        _ => None,
+    });
+    if let Some(edit) = block.and_then(|body| at_end_of_block(&target.text, body, &typing)) {
         return Some(edit);
     }
     let known = !target.analysis.bindings(0, "TYPE_CHECKING").is_empty()
@@ -666,18 +666,15 @@ fn indented(statements: &[String], indentation: &str) -> String {
     each.collect()
 }
 
-/// Statements below the last one of a block, indented as that is; none where the block is all on one line.
-fn at_end_of_block(text: &str, block: ByteSpan, statements: &[String]) -> Option<Edit> {
-    let start = cut::line_start(text, block.end.saturating_sub(1));
-    let line = text.get(start as usize..).unwrap_or_default();
-    let own = line.len() - line.trim_start_matches([' ', '\t']).len();
-    let closing = line.trim_start().starts_with(')');
-    if own == 0 && !closing {
+/// Statements below the last one of a block, indented as its first one is; none where the block is all on one line.
+fn at_end_of_block(text: &str, body: ByteSpan, statements: &[String]) -> Option<Edit> {
+    let start = cut::line_start(text, body.start);
+    let indentation = text.get(start as usize..body.start as usize)?;
+    if indentation.is_empty() || !indentation.trim().is_empty() {
         return None;
     }
-    let at = cut::line_end(text, block.end);
+    let at = cut::line_end(text, body.end);
     let above = text.get(..at as usize).unwrap_or_default();
-    let indentation = line.get(..own.max(1)).filter(|_| own > 0).unwrap_or("    ");
     let made = indented(statements, indentation);
     let open = if above.ends_with('\n') { "" } else { "\n" };
     Some(Edit::insert(at, format!("{open}{made}")))

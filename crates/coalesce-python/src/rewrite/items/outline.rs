@@ -24,8 +24,10 @@ pub enum Kind {
     Documentation,
     Future,
     Import,
-    /// `if TYPE_CHECKING:` and its body.
-    Typing,
+    /// `if TYPE_CHECKING:`, from the first to the last statement of its body.
+    Typing {
+        body: ByteSpan,
+    },
     /// `try`, `if` or `with` around imports alone.
     Guarded,
     /// `__all__ = …` and its like.
@@ -172,7 +174,7 @@ impl Walker<'_> {
     }
 
     fn statement(&mut self, at: usize, statement: &Stmt) {
-        let kind = kind(at, statement);
+        let kind = kind(at, statement, self.start);
         let name = match statement {
             Stmt::FunctionDef(function) => Some(function.name.to_string()),
             Stmt::ClassDef(class) => Some(class.name.to_string()),
@@ -333,7 +335,7 @@ impl Visitor<'_> for Globals {
     }
 }
 
-fn kind(at: usize, statement: &Stmt) -> Kind {
+fn kind(at: usize, statement: &Stmt, text_start: u32) -> Kind {
     let dunder = |name: &str| name.starts_with("__") && name.ends_with("__");
     match statement {
         Stmt::Expr(expression)
@@ -370,12 +372,22 @@ fn kind(at: usize, statement: &Stmt) -> Kind {
         Stmt::TypeAlias(_) => Kind::Assign,
         Stmt::If(conditional) if is_program(&conditional.test) => Kind::Program,
         Stmt::If(conditional) if last_name(&conditional.test) == Some("TYPE_CHECKING") => {
-            Kind::Typing
+            Kind::Typing {
+                body: span_of_suite(conditional, text_start),
+            }
         }
         Stmt::If(conditional) if only_imports(&conditional.body) => Kind::Guarded,
         Stmt::Try(guarded) if only_imports(&guarded.body) => Kind::Guarded,
         _ => Kind::Other,
     }
+}
+
+/// From the first to the last statement below a condition.
+fn span_of_suite(conditional: &ast::StmtIf, text_start: u32) -> ByteSpan {
+    let (first, last) = (conditional.body.first(), conditional.body.last());
+    let start = first.map_or(conditional.start(), Ranged::start).to_u32();
+    let end = last.map_or(conditional.end(), Ranged::end).to_u32();
+    ByteSpan::new(start + text_start, end + text_start)
 }
 
 fn only_imports(body: &[Stmt]) -> bool {

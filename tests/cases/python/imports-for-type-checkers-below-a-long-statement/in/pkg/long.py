@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Tuple, Union
+
+if TYPE_CHECKING:
+    import socket
+
+    ADDRESS = Tuple[socket.AddressFamily, str,
+                    Union[Tuple[str, int],
+                          Tuple[int, bytes]]]
