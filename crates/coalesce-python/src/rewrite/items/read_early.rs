@@ -445,9 +445,13 @@ impl State {
             .filter(|each| each.name == item)
             .map(|each| each.span)
             .collect();
-        let read = analysis
-            .uses_in(&spans)
-            .filter_map(|used| used.chain.first());
+        // Parameters and other names of the function are its own.
+        let of_module = |used: &&Use| {
+            let scope = analysis.binding_scope(used.scope, used.root());
+            scope.is_none_or(|scope| scope == 0)
+        };
+        let read = analysis.uses_in(&spans).filter(of_module);
+        let read = read.filter_map(|used| used.chain.first());
         let mut values: FxHashSet<String> = read.map(|root| root.text.clone()).collect();
         values.insert(item.to_owned());
         let sets = |body: &str, value: &String| {

@@ -1,0 +1,4 @@
+from pkg.tools import announce, first
+
+HEAD = first(["one"])
+announce("counted")
