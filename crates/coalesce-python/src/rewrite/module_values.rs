@@ -219,6 +219,7 @@ fn modules_read(file: &File<'_>) -> Vec<(usize, ByteSpan)> {
     let uses = file.analysis().uses.iter();
     let read = uses.filter(|used| !used.store && !used.assigned && !used.annotation);
     let read = read.filter(|used| !is_looked_up_by_name(file, used));
+    let read = read.filter(|used| !is_only_asked(file.text, used));
     let whole = read.filter_map(|used| {
         let (first, last) = used.chain.first().zip(used.chain.last())?;
         Some((whole_module(file, used)?, first.span.cover(last.span)))
@@ -346,7 +347,8 @@ fn taken_as_value(
             let taken = !used.store && !used.assigned && !used.annotation && whole;
             let is_it = matches!(meanings.last()?.entity, Some(Entity::Module(found)) if found == package);
             let (first, last) = used.chain.first().zip(used.chain.last())?;
-            (taken && is_it && !is_named_beside(&text, used)).then(|| (module.path.clone(), first.span.cover(last.span)))
+            let passed_on = !is_named_beside(&text, used) && !is_only_asked(&text, used);
+            (taken && is_it && passed_on).then(|| (module.path.clone(), first.span.cover(last.span)))
         })
     })
 }
@@ -368,6 +370,33 @@ fn is_named_beside(text: &str, used: &Use) -> bool {
     let callee = last_word(call);
     let argument = after.trim_start().strip_prefix(',').map(str::trim_start);
     callee == "reload" || (argument.is_some_and(is_whole_literal) && BY_NAME.contains(&callee))
+}
+
+/// Whether what a use names is asked about there, and nobody is given it: `if gpu is not None:`, `not gpu`.
+fn is_only_asked(text: &str, used: &Use) -> bool {
+    let (Some(first), Some(last)) = (used.chain.first(), used.chain.last()) else {
+        return false;
+    };
+    let before = text.get(..first.span.start as usize).unwrap_or_default();
+    let after = text.get(last.span.end as usize..).unwrap_or_default();
+    let after = after.trim_start_matches([' ', '\t']);
+    let begins = |start: &str| {
+        let rest = after.strip_prefix(start);
+        rest.is_some_and(|rest| !rest.starts_with(is_word))
+    };
+    if ["is None", "is not None", "== None", "!= None"]
+        .into_iter()
+        .any(begins)
+    {
+        return true;
+    }
+    let before = before.trim_end_matches([' ', '\t']);
+    match last_word(before) {
+        "not" => !before.ends_with(['(', '[', '.']) && !after.starts_with(['(', '[']),
+        "if" => after.starts_with(':') || begins("else"),
+        "elif" | "while" => after.starts_with(':'),
+        _ => before.ends_with("bool(") && after.starts_with(')'),
+    }
 }
 
 /// Whether an argument is one string literal and nothing else.

@@ -1,0 +1,6 @@
+def run(x):
+    return x
+
+
+def stop():
+    return None

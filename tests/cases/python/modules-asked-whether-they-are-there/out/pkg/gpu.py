@@ -1,0 +1,2 @@
+def stop():
+    return None
