@@ -27,7 +27,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 24;
+    const FACTS_VERSION: u32 = 25;
 
     const STRUCTURE_IS_LESS: bool = true;
 

@@ -15,7 +15,9 @@ use ruff_text_size::Ranged;
 
 use super::{
     parts::{Definition, DefinitionKind, Scope},
-    predicates::{chain, is_name, is_run_as_program, is_type_checking, is_warning, last_name},
+    predicates::{
+        chain, is_name, is_own_entry, is_run_as_program, is_type_checking, is_warning, last_name,
+    },
     shift,
 };
 use crate::facts::Effect;
@@ -158,6 +160,7 @@ impl EffectFinder<'_> {
     /// `other.name = …`, `other.table["…"] = …`
     fn set(&mut self, target: &Expr) {
         let place = match target {
+            Expr::Subscript(subscript) if is_own_entry(subscript) => return,
             Expr::Subscript(subscript) => &subscript.value,
             Expr::Attribute(attribute) => &attribute.value,
             _ => return,

@@ -43,6 +43,12 @@ fn runs_nothing(test: &Expr) -> bool {
     }
 }
 
+/// `sys.modules[__name__]`, where a module puts an object in its own place: nobody else has that.
+pub fn is_own_entry(subscript: &ruff_python_ast::ExprSubscript) -> bool {
+    let table = chain(&subscript.value).unwrap_or_default();
+    table == ["sys", "modules"] && is_name(&subscript.slice, "__name__")
+}
+
 pub(super) fn is_name(expression: &Expr, name: &str) -> bool {
     matches!(expression, Expr::Name(found) if found.id.as_str() == name)
 }

@@ -10,6 +10,7 @@ use crate::names::is_or_below;
 
 use super::{
     CallOutcome, Execution,
+    classes::is_plain_class,
     libraries::{
         BuiltinKind, builtin_kind, calls_arguments, changes_first, changes_itself, is_plain_call,
         is_plain_method, is_stream, only_holds, puts_elements, takes_classes,
@@ -63,6 +64,11 @@ impl Given {
 
 impl Execution<'_, '_, '_> {
     pub(super) fn call(&mut self, call: &ast::ExprCall) -> AbstractValue {
+        if let Some(function) = self.inner_function(&call.func) {
+            let given = self.given(&call.arguments);
+            let outcome = self.call_inner(&function, &given.all);
+            return outcome.unwrap_or_else(|| self.doubt(call, "nobody knows what this call does"));
+        }
         if let Expr::Name(name) = &*call.func
             && self
                 .effects
@@ -289,14 +295,19 @@ impl Execution<'_, '_, '_> {
         }
     }
 
-    fn call_lambda(&mut self, lambda: &ast::ExprLambda, given: &AbstractValue) {
+    pub(super) fn call_lambda(
+        &mut self,
+        lambda: &ast::ExprLambda,
+        given: &AbstractValue,
+    ) -> AbstractValue {
         let parameters = lambda.parameters.iter();
         let names = parameters.flat_map(|all| all.iter().map(|one| one.name().to_string()));
         let scope: FxHashMap<String, AbstractValue> =
             names.map(|name| (name, given.clone())).collect();
         self.scopes.push(scope);
-        self.value(&lambda.body);
+        let value = self.value(&lambda.body);
         self.scopes.pop();
+        value
     }
 
     fn call_builtin(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
@@ -311,7 +322,13 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Constant
             }
             BuiltinKind::Names if given.values.is_empty() => AbstractValue::Own,
-            BuiltinKind::Attribute => self.read_by_name(given, call),
+            BuiltinKind::Attribute => {
+                let found = self.read_by_name(given, call);
+                match name {
+                    "hasattr" => AbstractValue::Constant,
+                    _ => found,
+                }
+            }
             BuiltinKind::Opening if reads(call) => {
                 AbstractValue::stream_of(AbstractValue::Own, &[])
             }
@@ -467,10 +484,30 @@ impl Execution<'_, '_, '_> {
             }
         };
         bases.iter().for_each(|base| self.base(base));
+        if let Some(plain) = self.plain_class(&bases, call) {
+            return plain;
+        }
         match given.values.get(2) {
             Some(names) if names.is_plain() => AbstractValue::Code { own: true },
             _ => self.doubt(call, "nobody knows what the class has that is made there"),
         }
+    }
+
+    /// `ABCMeta("Base", (object,), {})`: a class that has nothing of its own is like what is above it.
+    fn plain_class(&mut self, bases: &[Expr], call: &ast::ExprCall) -> Option<AbstractValue> {
+        let nothing = match call.arguments.args.get(2)? {
+            Expr::Dict(names) => names.items.is_empty(),
+            _ => false,
+        };
+        let values = bases.iter().map(|base| self.effects_free_value(base));
+        let values: Vec<AbstractValue> = values.collect();
+        let plain = values.iter().all(is_plain_class);
+        let metaclass = self.effects_free_value(&call.func);
+        let above = values.into_iter().next();
+        (nothing && plain).then(|| match metaclass {
+            AbstractValue::Outside(_) => AbstractValue::Outside("abc.ABC".to_owned()),
+            _ => above.unwrap_or_else(|| AbstractValue::Builtin("object".to_owned())),
+        })
     }
 
     fn call_outside(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
@@ -553,6 +590,7 @@ impl Execution<'_, '_, '_> {
         call: &ast::ExprCall,
     ) -> Option<AbstractValue> {
         match name {
+            "abc.ABCMeta" if given.values.len() == 3 => Some(self.made_class(given, call)),
             "dataclasses.replace"
             | "dataclasses.asdict"
             | "dataclasses.astuple"

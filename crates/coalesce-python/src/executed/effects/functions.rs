@@ -117,38 +117,30 @@ impl ImportEffects<'_, '_> {
         self.run_inner((imported, home), function, (None, given))
     }
 
-    /// Runs the functions in the body of one that is given something, each with a definition that it stands on. Whether
-    /// they are harmless; nothing where there are none.
+    /// Runs a function with what it is given, and then what it gives, or else all functions that it defines, with a
+    /// definition. Whether that is harmless; nothing where it defines none.
     fn run_inner(
         &self,
         (imported, home): (Option<usize>, usize),
         function: &ast::StmtFunctionDef,
         (object, given): (Option<AbstractValue>, &AbstractValue),
     ) -> Option<bool> {
-        let inner = function.body.iter();
-        let inner: Vec<_> = inner.filter_map(Stmt::as_function_def_stmt).collect();
-        if inner.is_empty() {
-            return None;
-        }
         let harmless = self.depth.deeper(|| {
             let mut execution = Execution::new(self, home, imported);
             execution.called = true;
             execution.enter(function, object.as_ref(), given);
-            let made = AbstractValue::Code { own: true };
-            for one in inner {
-                execution.enter(one, None, &made);
-                execution.suite(&one.body);
-                execution.scopes.pop();
-            }
-            execution.reaches.is_none()
+            // What its own names are, the functions in it may change.
+            execution.suite(&function.body);
+            execution.run_returned(&function.body)?;
+            Some(execution.reaches.is_none())
         });
-        Some(harmless.unwrap_or(false))
+        harmless.unwrap_or(Some(false))
     }
 }
 
 impl Execution<'_, '_, '_> {
     /// Enters a function: its parameters have what it is given, its other names nothing of the module.
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         function: &ast::StmtFunctionDef,
         object: Option<&AbstractValue>,

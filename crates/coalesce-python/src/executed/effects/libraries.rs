@@ -48,7 +48,7 @@ const PLAIN_BASES: [&str; 27] = [
 ];
 
 /// What else of other libraries does nothing but give a value, by the beginnings of the names.
-const PLAIN_CALLS: [&str; 87] = [
+const PLAIN_CALLS: [&str; 88] = [
     "astropy.coordinates.",
     "astropy.time.Time",
     "astropy.units.",
@@ -127,6 +127,7 @@ const PLAIN_CALLS: [&str; 87] = [
     "sys.getdefaultencoding",
     "sys.getfilesystemencoding",
     "sys.getrecursionlimit",
+    "tempfile.gettempdir",
     "torch.cuda.device_count",
     "torch.cuda.is_available",
     "torch.device",

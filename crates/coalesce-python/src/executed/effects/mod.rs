@@ -11,6 +11,7 @@ mod classes;
 mod expressions;
 mod filled;
 mod functions;
+mod inner;
 mod libraries;
 mod named_tuples;
 mod names;
@@ -25,7 +26,7 @@ use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use self::libraries::{is_constant, takes_classes};
-use self::values::AbstractValue;
+use self::{inner::InnerFunction, values::AbstractValue};
 use super::{
     Effects,
     at_import::{AtImport, Problem, Strictness},
@@ -199,6 +200,8 @@ struct Execution<'e, 'r, 'g> {
     imported: Option<usize>,
     /// Names of functions, classes and comprehensions around it, innermost last; none at module level.
     scopes: Vec<FxHashMap<String, AbstractValue>>,
+    /// Functions that the functions around it have defined so far.
+    inner: Vec<InnerFunction>,
     /// Names of the module that the function sets.
     globals: FxHashSet<String>,
     /// The class whose body or method it is.
@@ -222,6 +225,7 @@ impl<'e, 'r, 'g> Execution<'e, 'r, 'g> {
             home,
             imported,
             scopes: Vec::new(),
+            inner: Vec::new(),
             globals: FxHashSet::default(),
             class: None,
             called: false,
@@ -248,6 +252,7 @@ impl<'e, 'r, 'g> Execution<'e, 'r, 'g> {
 
     /// Binds a name where it stands.
     fn bind(&mut self, name: &str, value: AbstractValue) {
+        self.note_binding(name);
         let is_global = self.globals.contains(name);
         if let Some(scope) = self.scopes.last_mut().filter(|_| !is_global) {
             let value = match scope.remove(name) {

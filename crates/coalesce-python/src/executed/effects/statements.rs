@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Execution, calls::Given, values::AbstractValue};
 use crate::{
-    analysis::predicates::{is_run_as_program, is_type_checking},
+    analysis::predicates::{is_own_entry, is_run_as_program, is_type_checking},
     facts::ImportStatement,
 };
 
@@ -87,6 +87,7 @@ impl<'g> Execution<'_, '_, 'g> {
             Stmt::Global(found) => self
                 .globals
                 .extend(found.names.iter().map(ToString::to_string)),
+            Stmt::Nonlocal(found) => self.forget_inner(&found.names),
             Stmt::Import(_) | Stmt::ImportFrom(_) if self.called => self.import(statement),
             Stmt::ImportFrom(_) => self.asked_of_modules(statement),
             Stmt::IpyEscapeCommand(_) => drop(self.doubt(statement, "nobody knows what it does")),
@@ -178,6 +179,7 @@ impl<'g> Execution<'_, '_, 'g> {
             true => AbstractValue::Function(self.home, function.name.to_string()),
             false => AbstractValue::Code { own: true },
         };
+        self.define_inner(function);
         let value = self.decorated(&function.decorator_list, made);
         if self.class.is_some() && !self.called {
             self.held_by_class(&value, function);
@@ -305,6 +307,9 @@ impl<'g> Execution<'_, '_, 'g> {
         value: &AbstractValue,
         target: &Expr,
     ) {
+        if self.imported == Some(self.home) && is_own_entry(subscript) {
+            return;
+        }
         let base = self.value(&subscript.value);
         self.compared(&subscript.slice);
         match base {

@@ -1,0 +1,2 @@
+def of_bound_twice(x):
+    return x + 1

@@ -1,0 +1,6 @@
+from effects.tools_called_by_inner import registered
+
+
+@registered
+def work(x):
+    return x

@@ -1,0 +1,6 @@
+from effects.tools_given_by_condition import registered
+
+
+@registered()
+def work(x):
+    return x

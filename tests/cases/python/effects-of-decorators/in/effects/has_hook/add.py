@@ -1,0 +1,2 @@
+def of_has_hook(x):
+    return x + 1

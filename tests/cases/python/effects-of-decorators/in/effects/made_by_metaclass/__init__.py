@@ -1,0 +1,5 @@
+from effects.tools_made_by_metaclass import Base
+
+
+class Work(Base):
+    pass

@@ -1,0 +1,2 @@
+def of_names_of_who_calls(x):
+    return x + 1

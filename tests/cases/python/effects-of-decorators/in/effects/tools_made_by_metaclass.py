@@ -1,0 +1,3 @@
+import abc
+
+Base = abc.ABCMeta('Base', (object,), {})

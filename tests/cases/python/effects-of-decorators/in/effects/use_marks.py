@@ -1,0 +1,4 @@
+import effects.tools_marks
+from effects.marks.add import of_marks
+
+value = of_marks(1)

@@ -1,0 +1,3 @@
+from pkg.lazy.tool import helper
+
+print(helper(1))

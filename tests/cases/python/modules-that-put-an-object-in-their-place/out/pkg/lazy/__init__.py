@@ -1,0 +1,3 @@
+import sys
+
+from pkg.lazy import backend

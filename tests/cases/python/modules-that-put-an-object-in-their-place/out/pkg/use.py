@@ -1,0 +1,3 @@
+from pkg.tools import helper
+
+print(helper(1))
