@@ -7,6 +7,7 @@
 //! are taken out here (`Survey::clearing`); `items` and the stage of the modules do the rest.
 
 mod carried_tests;
+mod freed_imports;
 mod home;
 mod impls;
 mod reexports;

@@ -3,7 +3,7 @@
 
 use coalesce_model::{Change, ChangeKind, Edit, LanguagePlan, Texts, TreePath};
 
-use super::{Edits, note, shown_members};
+use super::{Edits, freed_imports, note, shown_members};
 use crate::{
     RustGraph,
     facts::{Visibility, VisibilityKind},
@@ -44,6 +44,12 @@ pub(super) fn clear(
         let message = format!("goes: that of `{}` takes its place", change.from);
         plan.notes.push(note(path.clone(), chunk.span, message));
         edits.cut(path, &text, chunk.span);
+    }
+    let home = change.from.rsplit_once("::").map(|(home, _)| home);
+    let home = home.and_then(|home| world.modules_named(home).first().copied());
+    let said = home.map(|home| freed_imports::first_names(world, home));
+    for (path, edit) in freed_imports::edits(&set, &said.unwrap_or_default()) {
+        edits.push(path, edit);
     }
     let members = shown_members::show_as_far(world, (&change.from, &change.to), texts);
     for (path, edit) in show_as_far(world, change).into_iter().chain(members) {
