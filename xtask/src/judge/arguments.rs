@@ -26,6 +26,10 @@ pub struct Arguments {
     pub keep: Option<PathBuf>,
     /// Whether only the manifests are wanted.
     pub list: bool,
+    /// How many copies are planted before the draw; what is drawn then is about them.
+    pub plants: usize,
+    /// A command that runs the tree's tests.
+    pub tests: Option<String>,
     /// Whether sources and targets are drawn among all modules, asked for or not.
     pub any_target: bool,
 }
@@ -43,6 +47,8 @@ impl Arguments {
             python: PathBuf::from("python3"),
             keep: None,
             list: false,
+            plants: 0,
+            tests: None,
             any_target: false,
         };
         let mut words = words.into_iter();
@@ -73,6 +79,8 @@ impl Arguments {
         match option {
             "--seed" => self.seed = number()?,
             "--count" => self.count = number()?,
+            "--plant" => self.plants = usize::try_from(number()?)?,
+            "--tests" => self.tests = Some(value.to_owned()),
             "--shims" => self.shims = number()?,
             "--bin" => self.program = PathBuf::from(value).canonicalize()?,
             // A program to be looked up has no folder; a link is not followed, since it is how a virtual

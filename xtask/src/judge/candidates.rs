@@ -1,8 +1,9 @@
 //! What of a tree can be consolidated, and random choices among it.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use anyhow::Context as _;
+use coalesce_engine::Session;
 use coalesce_model::{LanguageKind, Module, ModuleKind, TreePath};
 use serde_json::Value;
 
@@ -63,6 +64,11 @@ struct Pair {
 }
 
 impl Place {
+    /// Whether it can hold modules as files: a package of Python, a `mod.rs` or root file of Rust.
+    pub const fn holds_modules(&self) -> bool {
+        self.package
+    }
+
     fn of(module: &Module) -> Self {
         Self {
             name: module.name.clone(),
@@ -83,20 +89,24 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Reads them from the tree.
+    /// Reads them from the tree, duplicates included.
     pub fn read(arguments: &Arguments) -> anyhow::Result<Self> {
         let session = read_tree(&arguments.tree)?;
+        let mut candidates = Self::of(&session, &arguments.tree, arguments)?;
+        let wanted = |kind| arguments.kinds.contains(&kind);
+        if wanted(Kind::Replace) || wanted(Kind::Merge) {
+            candidates.pairs = pairs(arguments, &candidates.places)?;
+        }
+        Ok(candidates)
+    }
+
+    /// Those of a tree that was read, without its duplicates.
+    pub fn of(session: &Session, root: &Path, arguments: &Arguments) -> anyhow::Result<Self> {
         let graphs = session.graphs();
         let modules = graphs.iter().flat_map(|graph| graph.modules());
         let files =
             modules.filter(|module| module.inline.is_none() && module.kind == ModuleKind::Module);
         let places: Vec<Place> = files.map(Place::of).collect();
-        let wanted = |kind| arguments.kinds.contains(&kind);
-        let pairs = if wanted(Kind::Replace) || wanted(Kind::Merge) {
-            pairs(arguments, &places)?
-        } else {
-            Vec::new()
-        };
         let roots = graphs.iter().flat_map(|graph| graph.roots());
         let targets = roots.filter(|root| root.language == LanguageKind::Rust);
         let targets: Vec<(String, TreePath)> = targets
@@ -106,14 +116,24 @@ impl Candidates {
             true => None,
             false => {
                 let texts = &session.tree;
-                Some(Asked::read(&arguments.tree, &places, &targets, texts)?)
+                Some(Asked::read(root, &places, &targets, texts)?)
             }
         };
         Ok(Self {
             places,
-            pairs,
+            pairs: Vec::new(),
             asked,
         })
+    }
+
+    /// The modules.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// What somebody could ask for; `None` where anything is drawn.
+    pub const fn asked(&self) -> Option<&Asked> {
+        self.asked.as_ref()
     }
 
     /// How many modules there are.
@@ -151,6 +171,8 @@ impl Candidates {
                     from,
                     to,
                     shim,
+                    decide: Vec::new(),
+                    planted: None,
                 });
             }
         }

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use anyhow::bail;
 use coalesce_model::LanguageKind;
 
+use super::planted::Change;
+
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -43,6 +45,15 @@ impl Kind {
     }
 }
 
+/// What is known of a copy that was planted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// What was changed in the copy.
+    pub changes: Vec<Change>,
+    /// What of it means something else, and is not decided on.
+    pub differs: Vec<String>,
+}
+
 /// One consolidation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consolidation {
@@ -56,6 +67,10 @@ pub struct Consolidation {
     pub to: String,
     /// Whether the old name is kept.
     pub shim: bool,
+    /// What becomes of what both have and is not the same.
+    pub decide: Vec<(String, String)>,
+    /// The copy that it is about, where one was planted.
+    pub planted: Option<Planted>,
 }
 
 impl Consolidation {
@@ -84,12 +99,45 @@ impl Consolidation {
         if self.shim {
             text.push_str("shim = true\n");
         }
+        if !self.decide.is_empty() {
+            let decided = self.decide.iter();
+            let decided = decided.map(|(name, what)| format!("{name} = \"{what}\""));
+            let decided: Vec<String> = decided.collect();
+            let _ = writeln!(text, "decide = {{ {} }}", decided.join(", "));
+        }
         text
     }
 
     /// The same on one line.
     pub fn summary(&self) -> String {
         let shim = if self.shim { ", with a shim" } else { "" };
-        format!("{} {} -> {}{shim}", self.kind.as_str(), self.from, self.to)
+        let decided = self
+            .decide
+            .iter()
+            .map(|(name, what)| format!(", {name}: {what}"));
+        let decided: String = decided.collect();
+        let (kind, changes) = (self.kind.as_str(), self.changes());
+        format!(
+            "{kind} {} -> {}{shim}{decided}{changes}",
+            self.from, self.to
+        )
+    }
+
+    /// What was changed in the copy, in brackets.
+    fn changes(&self) -> String {
+        let Some(planted) = &self.planted else {
+            return String::new();
+        };
+        let changes: Vec<&str> = planted
+            .changes
+            .iter()
+            .map(|change| change.as_str())
+            .collect();
+        let differs = if planted.differs.is_empty() {
+            ""
+        } else {
+            "; differs"
+        };
+        format!(" ({}{differs})", changes.join(", "))
     }
 }

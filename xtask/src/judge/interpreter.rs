@@ -101,6 +101,19 @@ impl Interpreter {
         )
     }
 
+    /// The first module that could be imported before and cannot be now, or that has come and cannot be.
+    pub fn first_error(&self, root: &Path) -> anyhow::Result<Option<String>> {
+        let after = self.import(&Modules::read(root)?, None)?;
+        let failing = after
+            .iter()
+            .find_map(|(name, ImportedModule { import, .. })| {
+                let failed = self.before.get(name).is_some_and(|old| old.error.is_some());
+                let error = import.error.as_ref().filter(|_| !failed)?;
+                Some(format!("import {name}: {error}"))
+            });
+        Ok(failing)
+    }
+
     /// The first thing that is worse; what imports of old names come to, before what differs in names.
     pub fn objection(
         &self,

@@ -13,9 +13,11 @@ mod declared;
 mod interpreter;
 mod names;
 mod oracle;
+mod planted;
 mod rounds;
 mod rustc;
 pub mod scratch;
+mod suite;
 mod tally;
 
 use std::fs;
@@ -48,6 +50,10 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
   --bin PATH      judge that program instead of this build
   --python PATH   the interpreter (python3)
   --keep DIR      write each manifest and what was said of it there, by number
+  --plant N       plant copies first (0), and draw replacements and merges of these alone: modules and items as people
+                  copy them, with small changes, under other names, some of their users redirected. Of five two or so
+                  are controls, marked `!`, which mean something else; of those *resolved* is wrong unless it is decided
+  --tests COMMAND what runs the tree's tests, by `sh` in its copy ($PYTHON is the interpreter), where they pass as it is
   --any-target    draw among all modules, not only what a maintainer could ask for
   --list          print the manifests that would be drawn, and stop
 
@@ -60,6 +66,9 @@ one of the first three is not nought.
 /// `cargo xtask judge`.
 pub fn run(words: Vec<String>) -> anyhow::Result<()> {
     let arguments = Arguments::parse(words)?;
+    if arguments.plants > 0 {
+        return run_planted(&arguments);
+    }
     let candidates = Candidates::read(&arguments)?;
     let drawn = draw_all(&candidates, &arguments);
     println!(
@@ -71,44 +80,80 @@ pub fn run(words: Vec<String>) -> anyhow::Result<()> {
         arguments.seed
     );
     if arguments.list {
-        for (at, one) in drawn.iter().enumerate() {
-            println!("# {}\n{}", at + 1, one.manifest());
-        }
+        list(&drawn);
         return Ok(());
     }
-    let tally = judge_all(&drawn, &arguments)?;
-    print!("\n{tally}");
-    let failures = tally.failures();
-    anyhow::ensure!(
-        failures == 0,
-        "{failures} were told to work and do not, or had no answer"
-    );
-    Ok(())
+    judge_all(&drawn, &Judge::new(&arguments)?, &arguments)
 }
 
-/// Draws as many as are asked for, none twice where anything new is found.
-fn draw_all(candidates: &Candidates, arguments: &Arguments) -> Vec<Consolidation> {
+/// The same of copies that are planted first.
+fn run_planted(arguments: &Arguments) -> anyhow::Result<()> {
+    let mut judge = Judge::new(arguments)?;
     let mut random = Random::new(arguments.seed);
+    let plants = judge.plant(&mut random)?;
+    let drawn = draw_new(arguments, |drawn| {
+        let draws = (0..TRIES).map(|_| planted::draw(&plants, &mut random, arguments));
+        draws.flatten().find(|one| !drawn.contains(one))
+    });
+    println!(
+        "{}: {} copies planted; {} consolidations drawn, seed {}",
+        arguments.tree.display(),
+        plants.len(),
+        drawn.len(),
+        arguments.seed
+    );
+    if arguments.list {
+        list(&drawn);
+        return Ok(());
+    }
+    if let Some(folder) = &arguments.keep {
+        judge.keep(&folder.join("tree"))?;
+    }
+    judge_all(&drawn, &judge, arguments)
+}
+
+fn list(drawn: &[Consolidation]) {
+    for (at, one) in drawn.iter().enumerate() {
+        println!("# {}\n{}", at + 1, one.manifest());
+    }
+}
+
+/// As many as are asked for, as far as something is drawn.
+fn draw_new(
+    arguments: &Arguments,
+    mut draw: impl FnMut(&[Consolidation]) -> Option<Consolidation>,
+) -> Vec<Consolidation> {
     let mut drawn = Vec::new();
     for _ in 0..arguments.count {
-        let mut draws = (0..TRIES).map(|_| candidates.draw(&mut random, arguments));
-        // What was drawn already says nothing new.
-        let new = |one: &Option<Consolidation>| {
-            arguments.any_target || one.as_ref().is_none_or(|one| !drawn.contains(one))
-        };
-        let one = draws.find(new).flatten();
+        let one = draw(&drawn);
         drawn.extend(one);
     }
     drawn
 }
 
+/// Draws as many as are asked for, none twice where anything new is found.
+fn draw_all(candidates: &Candidates, arguments: &Arguments) -> Vec<Consolidation> {
+    let mut random = Random::new(arguments.seed);
+    draw_new(arguments, |drawn| {
+        let mut draws = (0..TRIES).map(|_| candidates.draw(&mut random, arguments));
+        // What was drawn already says nothing new.
+        let new = |one: &Option<Consolidation>| {
+            arguments.any_target || one.as_ref().is_none_or(|one| !drawn.contains(one))
+        };
+        draws.find(new).flatten()
+    })
+}
+
 /// Tries each, and tells what became of it.
-fn judge_all(drawn: &[Consolidation], arguments: &Arguments) -> anyhow::Result<Tally> {
+fn judge_all(
+    drawn: &[Consolidation],
+    judge: &Judge<'_>,
+    arguments: &Arguments,
+) -> anyhow::Result<()> {
     if let Some(folder) = &arguments.keep {
         fs::create_dir_all(folder)
             .with_context(|| format!("failed to make {}", folder.display()))?;
     }
-    let judge = Judge::new(arguments)?;
     for line in judge.told() {
         println!("judged: {line}");
     }
@@ -121,5 +166,11 @@ fn judge_all(drawn: &[Consolidation], arguments: &Arguments) -> anyhow::Result<T
         }
         tally.add(one, outcome);
     }
-    Ok(tally)
+    print!("\n{tally}");
+    let failures = tally.failures();
+    anyhow::ensure!(
+        failures == 0,
+        "{failures} were told to work and do not, or had no answer"
+    );
+    Ok(())
 }

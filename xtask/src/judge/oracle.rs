@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     arguments::Arguments, consolidation::Consolidation, interpreter::Interpreter, rustc::Compiler,
-    scratch::read_tree,
+    scratch::read_tree, suite::Suite,
 };
 
 /// What is worse than before.
@@ -23,6 +23,7 @@ pub enum Objection {
 pub struct Oracle {
     compiler: Option<Compiler>,
     interpreter: Option<Interpreter>,
+    suite: Option<Suite>,
 }
 
 impl Oracle {
@@ -45,14 +46,34 @@ impl Oracle {
         Ok(Self {
             compiler,
             interpreter,
+            suite: Suite::new(root, beside, arguments)?,
         })
+    }
+
+    /// The first error of the tree where there was none before; what warns anew is none.
+    pub fn first_error(&self, root: &Path) -> anyhow::Result<Option<String>> {
+        let compiler = self
+            .compiler
+            .as_ref()
+            .map(|compiler| compiler.first_error(root));
+        if let Some(error) = compiler.transpose()?.flatten() {
+            return Ok(Some(error));
+        }
+        let interpreter = self.interpreter.as_ref();
+        let error = interpreter.map(|interpreter| interpreter.first_error(root));
+        match (error.transpose()?.flatten(), &self.suite) {
+            (None, Some(suite)) => suite.failure(root),
+            (error, _) => Ok(error),
+        }
     }
 
     /// What is judged, a line for each.
     pub fn told(&self) -> Vec<String> {
         let interpreter = self.interpreter.as_ref().map(Interpreter::told);
         let compiler = self.compiler.as_ref().map(Compiler::told);
-        compiler.into_iter().flatten().chain(interpreter).collect()
+        let suite = self.suite.as_ref().map(Suite::told);
+        let lines = compiler.into_iter().flatten();
+        lines.chain(interpreter).chain(suite).collect()
     }
 
     /// What is worse than before; `None` where nothing is. `answer` is what the program said of it.
@@ -62,14 +83,18 @@ impl Oracle {
         done: &Consolidation,
         answer: &Value,
     ) -> anyhow::Result<Option<Objection>> {
-        match (done.language, &self.compiler, &self.interpreter) {
+        let objection = match (done.language, &self.compiler, &self.interpreter) {
             (LanguageKind::Rust, Some(compiler), _) => {
-                Ok(compiler.objection(root, done)?.map(Objection::Fails))
+                compiler.objection(root, done)?.map(Objection::Fails)
             }
             (LanguageKind::Python, _, Some(interpreter)) => {
-                interpreter.objection(root, done, answer)
+                interpreter.objection(root, done, answer)?
             }
             _ => anyhow::bail!("nobody can judge {}", done.summary()),
+        };
+        match (objection, &self.suite) {
+            (None, Some(suite)) => Ok(suite.failure(root)?.map(Objection::Fails)),
+            (objection, _) => Ok(objection),
         }
     }
 }

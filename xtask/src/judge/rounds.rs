@@ -14,8 +14,13 @@ use super::{
     arguments::Arguments,
     consolidation::Consolidation,
     oracle::{Objection, Oracle},
+    planted::{Plant, Tree},
     scratch::Scratch,
 };
+use crate::random::Random;
+
+/// How often more is drawn than shall be planted: most draws do not fit, and some do not work.
+const PLANTING_TRIES: usize = 150;
 
 /// How a round ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +121,44 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Plants copies, each of which leaves the tree working, and asks about the tree that they make.
+    pub fn plant(&mut self, random: &mut Random) -> anyhow::Result<Vec<Plant>> {
+        let root = self.scratch.root();
+        let mut plants: Vec<Plant> = Vec::new();
+        let mut tree = Tree::read(&root, self.arguments)?;
+        for _ in 0..PLANTING_TRIES * self.arguments.plants {
+            if plants.len() == self.arguments.plants {
+                break;
+            }
+            let plant = tree.plant(random);
+            let Some(plant) =
+                plant.filter(|plant| plants.iter().all(|one| one.is_apart_from(plant)))
+            else {
+                continue;
+            };
+            let before = self.scratch.write(&plant.texts)?;
+            match self.oracle.first_error(&root)? {
+                Some(error) => {
+                    println!("not planted: {}: {error}", plant.told());
+                    Scratch::restore(&before)?;
+                }
+                None => {
+                    println!("planted: {}", plant.told());
+                    plants.push(plant);
+                    tree = Tree::read(&root, self.arguments)?;
+                }
+            }
+        }
+        self.scratch.settle()?;
+        self.oracle = Oracle::new(&root, &self.scratch.beside("target"), self.arguments)?;
+        Ok(plants)
+    }
+
+    /// Copies the tree as it is judged to a folder.
+    pub fn keep(&self, folder: &Path) -> anyhow::Result<()> {
+        self.scratch.keep(folder)
+    }
+
     /// What is judged, a line for each.
     pub fn told(&self) -> Vec<String> {
         self.oracle.told()
@@ -126,7 +169,10 @@ impl<'a> Judge<'a> {
         let manifest = self.scratch.beside("manifest.toml");
         fs::write(&manifest, done.manifest())?;
         let answer = match self.tried(&["migrate"], &manifest, done)? {
-            Tried::Applied(objection) => return Ok(outcome(objection, Outcome::Right, "")),
+            Tried::Applied(objection) => {
+                let objection = objection.or_else(|| undecided(done));
+                return Ok(outcome(objection, Outcome::Right, ""));
+            }
             Tried::Crashed(how) => return Ok(Outcome::Crashed(how)),
             Tried::Left(answer) => answer,
         };
@@ -209,6 +255,13 @@ fn said(output: &Output) -> Result<Value, String> {
             let errors = String::from_utf8_lossy(&output.stderr);
             format!("{}: {}", output.status, errors.trim())
         })
+}
+
+/// What of a planted copy means something else, and was not decided on.
+fn undecided(done: &Consolidation) -> Option<Objection> {
+    let planted = done.planted.as_ref()?;
+    let names = planted.differs.join(", ");
+    (!names.is_empty()).then(|| Objection::Fails(format!("they do not mean the same: {names}")))
 }
 
 /// What a round comes to that was applied.

@@ -102,6 +102,16 @@ impl Compiler {
         lines.collect()
     }
 
+    /// The first error where the tree compiled before; new warnings are none.
+    pub fn first_error(&self, root: &Path) -> anyhow::Result<Option<String>> {
+        for (words, _) in &self.configurations {
+            if let Some(error) = self.ask(root, words)?.error {
+                return Ok(Some(error));
+            }
+        }
+        Ok(None)
+    }
+
     /// The first thing that is worse.
     pub fn objection(&self, root: &Path, done: &Consolidation) -> anyhow::Result<Option<String>> {
         for (words, before) in &self.configurations {
@@ -253,6 +263,8 @@ mod tests {
             from: "one::old::f".to_owned(),
             to: "one::new::f".to_owned(),
             shim: false,
+            decide: Vec::new(),
+            planted: None,
         }
     }
 

@@ -8,10 +8,17 @@ use std::{
 
 use anyhow::Context as _;
 use coalesce_engine::{Progress, Session};
-use coalesce_model::ContentHash;
+use coalesce_model::{ContentHash, TreePath};
 
 /// Folders that are no part of the tree: what builds, imports and version control leave.
-const LEFT_OUT: &[&str] = &[".git", ".coalesce", "target", "__pycache__"];
+const LEFT_OUT: &[&str] = &[
+    ".git",
+    ".coalesce",
+    "target",
+    "__pycache__",
+    ".pytest_cache",
+    ".hypothesis",
+];
 
 /// A tree as the program reads it, without cache and progress.
 pub fn read_tree(root: &Path) -> anyhow::Result<Session> {
@@ -61,6 +68,54 @@ impl Scratch {
     /// A path beside it, for what is no part of the tree.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Writes some files of the tree; what they were, for `restore`.
+    pub fn write(
+        &self,
+        texts: &BTreeMap<TreePath, String>,
+    ) -> anyhow::Result<BTreeMap<PathBuf, Option<Vec<u8>>>> {
+        let mut before = BTreeMap::new();
+        for (path, text) in texts {
+            let path = self.root().join(path.as_str());
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            let old = path.exists().then(|| fs::read(&path)).transpose()?;
+            fs::write(&path, text)?;
+            before.insert(path, old);
+        }
+        Ok(before)
+    }
+
+    /// Gives files back what they were.
+    pub fn restore(before: &BTreeMap<PathBuf, Option<Vec<u8>>>) -> anyhow::Result<()> {
+        for (path, old) in before {
+            match old {
+                Some(bytes) => fs::write(path, bytes)?,
+                None => fs::remove_file(path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the tree as it is now for the one that it was.
+    pub fn settle(&mut self) -> anyhow::Result<()> {
+        self.original = self.hashes()?;
+        Ok(())
+    }
+
+    /// Copies the tree as it is to a folder that is not there yet.
+    pub fn keep(&self, folder: &Path) -> anyhow::Result<()> {
+        let root = self.root();
+        for path in files(&root)? {
+            let to = folder.join(path.strip_prefix(&root)?);
+            if let Some(parent) = to.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::copy(&path, &to)?;
+        }
+        Ok(())
     }
 
     /// The first path that is not as it was; `None` where all are.

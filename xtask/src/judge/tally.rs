@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use super::{
     consolidation::{Consolidation, Kind},
+    planted::Change,
     rounds::Outcome,
 };
 
@@ -17,6 +18,35 @@ const COLUMNS: [(&str, &str); 7] = [
     ("unproven", "unproven"),
     ("refused", "refused"),
 ];
+
+/// What a row counts.
+#[derive(Clone, Copy)]
+enum Row {
+    Kind(Kind),
+    Change(Change),
+    All,
+}
+
+impl Row {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Kind(kind) => kind.as_str(),
+            Self::Change(change) => change.as_str(),
+            Self::All => "all",
+        }
+    }
+
+    fn has(self, done: &Consolidation) -> bool {
+        match self {
+            Self::Kind(kind) => done.kind == kind,
+            Self::Change(change) => {
+                let planted = done.planted.as_ref();
+                planted.is_some_and(|planted| planted.changes.contains(&change))
+            }
+            Self::All => true,
+        }
+    }
+}
 
 /// All outcomes.
 #[derive(Default)]
@@ -36,11 +66,18 @@ impl Tally {
         rounds.filter(|(_, outcome)| outcome.is_failure()).count()
     }
 
-    fn count(&self, kind: Option<Kind>, word: &str) -> usize {
-        let rounds = self.rounds.iter().filter(|(done, outcome)| {
-            outcome.word() == word && kind.is_none_or(|kind| kind == done.kind)
-        });
+    fn count(&self, row: Row, word: &str) -> usize {
+        let rounds = self.rounds.iter();
+        let rounds = rounds.filter(|(done, outcome)| outcome.word() == word && row.has(done));
         rounds.count()
+    }
+
+    /// Kinds, what was changed in planted copies where there are any, and all.
+    fn rows(&self) -> Vec<Row> {
+        let planted = self.rounds.iter().any(|(done, _)| done.planted.is_some());
+        let changes = Change::ALL.into_iter().filter(|_| planted).map(Row::Change);
+        let kinds = Kind::ALL.into_iter().map(Row::Kind);
+        kinds.chain(changes).chain([Row::All]).collect()
     }
 
     /// How often each reason was given for an outcome, most often first.
@@ -75,16 +112,15 @@ impl fmt::Display for Tally {
                 writeln!(f, "{word:8} {count:4} × {why}")?;
             }
         }
-        write!(f, "{:8}", "")?;
+        write!(f, "{:10}", "")?;
         for (_, heading) in COLUMNS {
             write!(f, " {heading:>8}")?;
         }
         writeln!(f)?;
-        let kinds = Kind::ALL.map(|kind| (kind.as_str(), Some(kind)));
-        for (name, kind) in kinds.into_iter().chain([("all", None)]) {
-            write!(f, "{name:8}")?;
+        for row in self.rows() {
+            write!(f, "{:10}", row.as_str())?;
             for (word, _) in COLUMNS {
-                write!(f, " {:>8}", self.count(kind, word))?;
+                write!(f, " {:>8}", self.count(row, word))?;
             }
             writeln!(f)?;
         }

@@ -120,7 +120,7 @@ fn names(package: &str, statement: &str) -> Vec<String> {
 }
 
 /// `..name` as it is called from a package.
-fn absolute(package: &str, name: &str) -> String {
+pub fn absolute(package: &str, name: &str) -> String {
     let rest = name.trim_start_matches('.');
     let dots = name.len() - rest.len();
     if dots == 0 {

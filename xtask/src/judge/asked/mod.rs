@@ -12,6 +12,7 @@ use std::{
 
 use coalesce_model::{LanguageKind, Texts, TreePath};
 
+pub use self::imports::absolute as absolute_python;
 use self::{
     imports::{Imports, is_within},
     packages::{Home, Packages},

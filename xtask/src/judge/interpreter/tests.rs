@@ -60,6 +60,8 @@ fn done(from: &str, to: &str) -> Consolidation {
         from: from.to_owned(),
         to: to.to_owned(),
         shim: false,
+        decide: Vec::new(),
+        planted: None,
     }
 }
 
@@ -271,6 +273,8 @@ fn a_module_behind_a_shim_gives_what_it_had() {
     let mut changes = vec![late, ("pkg/later.py", shim), ("pkg/__init__.py", &package)];
     let done = Consolidation {
         shim: true,
+        decide: Vec::new(),
+        planted: None,
         ..done("pkg.later", "pkg.late")
     };
     assert_eq!(objection(&done, &changes), None);
