@@ -30,6 +30,8 @@ pub struct Arguments {
     pub plants: usize,
     /// A command that runs the tree's tests.
     pub tests: Option<String>,
+    /// Whether what reading cannot prove is tried with `migrate --verify`.
+    pub verify: bool,
     /// Whether sources and targets are drawn among all modules, asked for or not.
     pub any_target: bool,
 }
@@ -49,6 +51,7 @@ impl Arguments {
             list: false,
             plants: 0,
             tests: None,
+            verify: true,
             any_target: false,
         };
         let mut words = words.into_iter();
@@ -56,6 +59,7 @@ impl Arguments {
             match word.as_str() {
                 "--help" | "-h" => bail!("{HELP}"),
                 "--list" => arguments.list = true,
+                "--no-verify" => arguments.verify = false,
                 "--any-target" => arguments.any_target = true,
                 option if option.starts_with('-') => {
                     let value = words.next();

@@ -54,6 +54,7 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
                   copy them, with small changes, under other names, some of their users redirected. Of five two or so
                   are controls, marked `!`, which mean something else; of those *resolved* is wrong unless it is decided
   --tests COMMAND what runs the tree's tests, by `sh` in its copy ($PYTHON is the interpreter), where they pass as it is
+  --no-verify     do not try what cannot be proven by reading with `migrate --verify`, which takes most of the time
   --any-target    draw among all modules, not only what a maintainer could ask for
   --list          print the manifests that would be drawn, and stop
 

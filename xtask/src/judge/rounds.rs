@@ -178,7 +178,8 @@ impl<'a> Judge<'a> {
         };
         let refusal = refusal(&answer);
         // Of Python alone: the oracle of Rust is the compiler that `--verify` would ask.
-        if done.language != LanguageKind::Python || !matches!(refusal, Outcome::NotProven(_)) {
+        let asked = self.arguments.verify && done.language == LanguageKind::Python;
+        if !asked || !matches!(refusal, Outcome::NotProven(_)) {
             return Ok(refusal);
         }
         Ok(
