@@ -343,8 +343,9 @@ impl Tree {
         names.extend(items.into_iter().flatten().map(String::as_str));
         let package = module.rsplit_once('.').map(|(package, _)| package)?;
         let above = self.place(package).filter(|place| place.holds_modules())?;
-        let last = name.rsplit('.').next()?.trim_start_matches('_');
-        let file = file_below(above, &format!("uses_{last}"))?;
+        // Both of a pair may need one, in one package.
+        let ends: Vec<&str> = name.rsplit('.').take(2).collect();
+        let file = file_below(above, &format!("uses_{}", ends.join("_of_")))?;
         let free = !self.session.tree.exists(&file) && !names.is_empty();
         let names = names.join(", ");
         let text = format!("from {module} import {names}\n\nUSED = [{names}]\n");
