@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
+use coalesce_model::Guard;
 use rustc_hash::FxHashMap;
 
 use super::program::{Program, Source, State};
@@ -64,6 +65,7 @@ impl Source {
             opaque: false,
             star: None,
             submodule: None,
+            may_fail: false,
         }
     }
 }
@@ -156,6 +158,10 @@ impl<'g> Program<'g> {
         sources.extend(own.map(|at| Source::bound_at(at.saturating_sub(1))));
         let imports = self.executed_imports(module, name).into_iter();
         sources.extend(imports.filter_map(|import| self.supplies(module, import, name)));
+        // What else binds it, as the handler of a `try`, is what is there without the library.
+        if sources.iter().any(|source| !source.opaque) {
+            sources.retain(|source| !source.may_fail);
+        }
         let sources: Rc<[Source]> = sources.into();
         let mut known = self.sources.borrow_mut();
         known.insert((module, name), Rc::clone(&sources));
@@ -198,6 +204,7 @@ impl<'g> Program<'g> {
             opaque,
             star,
             submodule,
+            may_fail: opaque && matches!(import.guard, Guard::ImportError | Guard::Suppressed),
         })
     }
 

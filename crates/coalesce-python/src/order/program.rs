@@ -104,6 +104,8 @@ pub(super) struct Source {
     pub(super) star: Option<usize>,
     /// What it takes is this submodule, which nothing in the text binds.
     pub(super) submodule: Option<usize>,
+    /// Whether it may fail, and somebody goes on without: `try: from library import *`.
+    pub(super) may_fail: bool,
 }
 
 /// The bodies of each name of a module.

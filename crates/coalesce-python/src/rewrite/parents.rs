@@ -21,7 +21,8 @@ use crate::{
 /// Binds what would be lost, or tells that it is.
 pub fn plan(mapping: &Mapping<'_>, binds: bool, texts: &dyn Texts, plan: &mut LanguagePlan) {
     for change in &mapping.changes {
-        if change.kind == ChangeKind::Move && change.shim.is_some() {
+        let leaves = matches!(change.kind, ChangeKind::Move | ChangeKind::Replace { .. });
+        if leaves && change.shim.is_some() {
             keep(mapping, change, binds, texts, plan);
         }
     }

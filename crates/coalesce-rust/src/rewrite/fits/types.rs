@@ -17,26 +17,11 @@ use crate::{
 const DEEPEST: usize = 8;
 
 /// What the prelude brings, each with its one meaning.
-const PRELUDE: [(&str, &str); 20] = [
-    ("AsRef", "std::convert::AsRef"),
+const PRELUDE: [(&str, &str); 5] = [
     ("Box", "std::boxed::Box"),
-    ("Clone", "std::clone::Clone"),
-    ("Copy", "std::marker::Copy"),
-    ("Default", "std::default::Default"),
-    ("DoubleEndedIterator", "std::iter::DoubleEndedIterator"),
-    ("ExactSizeIterator", "std::iter::ExactSizeIterator"),
-    ("Fn", "std::ops::Fn"),
-    ("FnMut", "std::ops::FnMut"),
-    ("FnOnce", "std::ops::FnOnce"),
-    ("From", "std::convert::From"),
-    ("Into", "std::convert::Into"),
-    ("IntoIterator", "std::iter::IntoIterator"),
-    ("Iterator", "std::iter::Iterator"),
     ("Option", "std::option::Option"),
     ("Result", "std::result::Result"),
-    ("Send", "std::marker::Send"),
     ("String", "std::string::String"),
-    ("Sync", "std::marker::Sync"),
     ("Vec", "std::vec::Vec"),
 ];
 
@@ -141,36 +126,22 @@ impl Reader<'_, '_> {
     /// is two types.
     fn meant(&self, span: proc_macro2::Span) -> String {
         let text = &self.file.text;
-        let mut words: Vec<String> = Vec::new();
-        for token in lexer::tokens(text, self.place(span)) {
-            let said = token.span.of(text).unwrap_or_default();
-            match self.full_name(&token) {
-                Some(name) => {
-                    without_path(&mut words);
-                    words.push(name);
+        let tokens = lexer::tokens(text, self.place(span));
+        let word = |token: &lexer::Token| {
+            let led = self.names.leads_to(self.file, self.module, token.span);
+            let mut items = led.into_iter().filter_map(|res| match res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            });
+            match (items.next(), items.next()) {
+                (Some(item), None) if token.is_ident() => {
+                    self.names.name_of(Res::Item(self.after(item)))
                 }
-                None if is_prelude_name(&words, said) && !self.is_parameter(said) => {
-                    words.push(outside(said));
-                }
-                None => words.push(said.to_owned()),
+                _ => token.span.of(text).unwrap_or_default().to_owned(),
             }
-        }
+        };
+        let words: Vec<String> = tokens.iter().map(word).collect();
         words.join(" ")
-    }
-
-    fn is_parameter(&self, name: &str) -> bool {
-        self.parameters.iter().any(|known| known == name)
-    }
-
-    /// The full name of the one thing that a word leads to, no module.
-    fn full_name(&self, token: &lexer::Token) -> Option<String> {
-        let led = self.names.leads_to(self.file, self.module, token.span);
-        let mut led = led.into_iter().filter(|_| token.is_ident());
-        match (led.next(), led.next()) {
-            (Some(Res::Item(item)), None) => Some(self.names.name_of(Res::Item(self.after(item)))),
-            (Some(res @ Res::External(_)), None) => Some(outside(&self.names.name_of(res))),
-            _ => None,
-        }
     }
 
     /// The text of a span, its words parted by single spaces.
@@ -266,31 +237,6 @@ impl Reader<'_, '_> {
         });
         meant.unwrap_or(Type::Item(item, arguments))
     }
-}
-
-/// Takes the path off the end of a list of words that a name stands behind: the name says all of it.
-fn without_path(words: &mut Vec<String>) {
-    let is_colons =
-        |words: &[String]| matches!(words, [.., one, other] if one == ":" && other == ":");
-    let is_word = |word: &String| {
-        word.chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '$'))
-    };
-    while is_colons(words) {
-        words.truncate(words.len() - 2);
-        if words
-            .last()
-            .is_some_and(|last| is_word(last) && last != ":")
-        {
-            words.pop();
-        }
-    }
-}
-
-/// Whether a word that begins a path is one of those that the prelude brings.
-fn is_prelude_name(words: &[String], said: &str) -> bool {
-    let is_below = words.last().is_some_and(|last| last == ":");
-    !is_below && PRELUDE.iter().any(|(short, _)| *short == said)
 }
 
 /// The full name of what comes from elsewhere, in one spelling.

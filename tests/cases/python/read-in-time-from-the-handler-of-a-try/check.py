@@ -1,0 +1,3 @@
+import pkg
+
+assert repr(pkg.schema("a")) == "<a>"

@@ -1,0 +1,6 @@
+try:
+    from error import *
+    from schema import *
+except ImportError:
+    from .error import *
+    from .schema import *
