@@ -302,18 +302,21 @@ fn is_shimmed(set: &Set<'_>, home: ModuleId, name: &str) -> bool {
 /// Old modules that say more than one path into a new one, and the name by which they import that.
 fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
     let mut counts: BTreeMap<(ModuleId, Place), usize> = BTreeMap::new();
-    let shims = set.moving.iter().filter(|moving| moving.shim);
-    for moving in shims.filter(|moving| moving.rules.is_none()) {
-        let silent = matches!(moving.kind, ItemKind::Static | ItemKind::Trait);
+    let mut count = |moving: &Moving<'_>| {
         let key = (moving.home, moving.named_at.clone());
-        *counts.entry(key).or_default() += usize::from(!silent);
+        *counts.entry(key).or_default() += 1;
+    };
+    let defined: BTreeSet<usize> = (0..set.moving.len())
+        .filter(|at| is_defined_anew(set, *at))
+        .collect();
+    for at in &defined {
+        count(set.moving(*at));
     }
     for left in &scan.left {
         let moving = set.moving(left.moving);
         let home = set.world()[left.body].module == moving.home;
-        if moving.shim && home && left.origin != Origin::DocLink {
-            let key = (moving.home, moving.named_at.clone());
-            *counts.entry(key).or_default() += 1;
+        if defined.contains(&left.moving) && home && left.origin != Origin::DocLink {
+            count(moving);
         }
     }
     let several = counts.into_iter().filter(|(_, count)| *count > 1);
@@ -323,6 +326,20 @@ fn short(set: &Set<'_>, scan: &Scan) -> BTreeMap<(ModuleId, Place), String> {
             Some(((home, to), name))
         })
         .collect()
+}
+
+/// Whether a shim defines the old name anew, by a path to the new place. A re-export brings the name itself, so that
+/// nothing beside it says such a path.
+fn is_defined_anew(set: &Set<'_>, at: usize) -> bool {
+    let Some(spot) = spot(set, at).filter(|spot| spot.moving.rules.is_none()) else {
+        return false;
+    };
+    let definitions = &set.world()[spot.moving.item].definitions;
+    definitions.iter().any(|definition| {
+        let text = text_of(&spot, *definition);
+        let made = text.and_then(|text| made(&spot, &text, ""));
+        made.is_some_and(|made| made.silent.first() != Some(&spot.old))
+    })
 }
 
 /// The name of a new module in an old one; `None` where the whole path is as short, or where the
