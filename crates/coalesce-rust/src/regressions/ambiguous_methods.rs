@@ -7,7 +7,7 @@ use std::{
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, is_changed, said_anew};
+use super::{Tree, is_changed};
 use crate::{
     lexer,
     resolve::{Body, FileId, ImplSite, ItemId, ModuleId, World, id},
@@ -25,23 +25,63 @@ type RivalsByMethod = BTreeMap<(String, String), Rivals>;
 
 /// Calls that the tree before has not, or that only one trait in scope had a method for.
 pub(crate) fn ambiguous_methods(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let world = after.world;
-    let now = rivals(after);
+    let now = open_calls(after, before.world);
     if now.is_empty() {
         return Vec::new();
     }
-    let then = rivals(before);
-    let mut found = Vec::new();
+    let then = open_calls(before, after.world);
+    let (are, were) = (total_by_method(&now), total_by_method(&then));
+    let is_new = |(key, calls): &(&(String, String), &OpenCalls)| {
+        let known = then.get(*key).map_or(0, |calls| calls.count);
+        calls.count > known && are.get(&*key.1) > were.get(&*key.1)
+    };
+    let told = now.iter().filter(is_new).flat_map(|((_, method), calls)| {
+        let told = calls.told.iter();
+        told.map(|(at, pair)| told_of(after, *at, method, *pair))
+    });
+    told.collect()
+}
+
+/// Calls of a method in one module, of which two traits in scope there may both be asked.
+#[derive(Default)]
+struct OpenCalls {
+    count: usize,
+    /// Where one is said in each body, with the traits.
+    told: Vec<((FileId, ByteSpan), (ItemId, ItemId))>,
+}
+
+/// Such calls by module and method.
+type OpenCallsByMethod = BTreeMap<(String, String), OpenCalls>;
+
+/// Those in files that the other tree has not, or not like this.
+fn open_calls(tree: Tree<'_>, other: &World) -> OpenCallsByMethod {
+    let world = tree.world;
+    let mut found = OpenCallsByMethod::new();
     let mut types = TypesOfTraits::default();
-    for (method, rivals) in said_anew(&now, &then) {
+    for (key, rivals) in rivals(tree) {
         let bodies = world.bodies_of(rivals.home);
-        let bodies = bodies.filter(|body| is_changed(world, before.world, body.file));
-        let calls = bodies.filter_map(|body| Some((body, call_in(after, body, method)?)));
-        for (body, at) in calls {
-            let pairs = types.open_pairs(after, body, (method, &rivals.pairs));
-            let told = pairs.into_iter();
-            found.extend(told.map(|pair| told_of(after, (body.file, at), method, pair)));
+        let bodies = bodies.filter(|body| is_changed(world, other, body.file));
+        for body in bodies {
+            let Some((count, at)) = calls_in(tree, body, &key.1) else {
+                continue;
+            };
+            let pairs = types.open_pairs(tree, body, (&key.1, &rivals.pairs));
+            if !pairs.is_empty() {
+                let known = found.entry(key.clone()).or_default();
+                known.count += count;
+                let told = pairs.into_iter().map(|pair| ((body.file, at), pair));
+                known.told.extend(told);
+            }
         }
+    }
+    found
+}
+
+/// How many of them there are of each method.
+fn total_by_method(calls: &OpenCallsByMethod) -> BTreeMap<&str, usize> {
+    let mut found = BTreeMap::new();
+    for ((_, method), calls) in calls {
+        *found.entry(method.as_str()).or_default() += calls.count;
     }
     found
 }
@@ -66,17 +106,25 @@ fn told_of(
     }
 }
 
-/// Where a body of a module says a method that it calls, or a macro for it; else its start.
-fn call_in(tree: Tree<'_>, body: &Body, method: &str) -> Option<ByteSpan> {
+/// How often a body of a module says a method that it calls, or a macro for it, and where last; by the macro alone
+/// its start.
+fn calls_in(tree: Tree<'_>, body: &Body, method: &str) -> Option<(usize, ByteSpan)> {
     let world = tree.world;
     let span = world.facts(body.file).scope(body.scope).span;
     let text = tree.texts.text(&world[body.file].path)?;
     let called = called_names(world, tree.texts, &text, span);
     called.contains(method).then(|| {
-        let said = lexer::tokens(&text, span).into_iter();
-        let mut said = said.filter(|one| one.span.of(&text) == Some(method));
-        let last = said.next_back();
-        last.map_or(ByteSpan::empty(span.start), |one| one.span)
+        let tokens = lexer::tokens(&text, span);
+        let behind_dots = tokens.windows(2).filter_map(|pair| {
+            let [dot, name] = pair else { return None };
+            (dot.is(b'.') && name.span.of(&text) == Some(method)).then_some(name.span)
+        });
+        let said: Vec<ByteSpan> = behind_dots.collect();
+        let last = said.last().copied();
+        (
+            said.len().max(1),
+            last.unwrap_or(ByteSpan::empty(span.start)),
+        )
     })
 }
 
