@@ -3,16 +3,19 @@
 //! Texts are held against each other function by function. Names that are another one throughout have no meaning;
 //! numbers, texts, operators and constants do. What is written in another way altogether is not judged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use coalesce_model::ByteSpan;
 use syn::spanned::Spanned as _;
 
-use super::meaning::{Assumed, Comparison, DefinitionPair, Meaning, Piece, Word, words};
+use super::{
+    meaning::{Assumed, Comparison, DefinitionPair, Meaning, Piece, Word, words},
+    names::FileNames,
+};
 use crate::{
     facts::ItemKind,
     lexer::{self, TokenKind},
-    resolve::{ItemId, Res},
+    resolve::{ItemId, ModuleId, Res},
     syntax,
     words::GIVING_UP_MACROS,
 };
@@ -117,43 +120,88 @@ impl Comparison<'_, '_> {
     ) -> Option<ApartValues> {
         let (left, right) = (self.names.file(one.file)?, self.names.file(other.file)?);
         let (mine, others) = (words(&left, one.span), words(&right, other.span));
-        if mine.len() != others.len() {
-            return None;
-        }
         let (mut renamed, mut first) = (Renamed::default(), None);
-        for (at, (x, y)) in mine.iter().zip(&others).enumerate() {
-            let known = self.leads_to(&left, one.module, x);
-            let there = self.leads_to(&right, other.module, y);
-            let is_other = self.are_other_constants(&known, &there, items);
-            if !is_other && (is_one_value(x, y) || renamed.takes(x.text, y.text)) {
-                continue;
-            }
-            if !(is_other || is_value(x) && is_value(y)) {
-                return None;
-            }
-            if !is_spoken(&mine, at) {
+        let (mut at, mut there) = (0, 0);
+        while let Some((x, y)) = mine.get(at).zip(others.get(there)) {
+            let own = self.constant_at((&left, one.module), &mine, at);
+            let its = self.constant_at((&right, other.module), &others, there);
+            let (own, its) = either_known((own.as_ref(), x), (its.as_ref(), y));
+            let is_other = match (own, its) {
+                (Some(own), Some(its)) => self.are_other_constants((own, its), items),
+                (Some(named), None) => !self.is_value_of(named, y),
+                (None, Some(named)) => !self.is_value_of(named, x),
+                (None, None) if is_one_value(x, y) || renamed.takes(x.text, y.text) => false,
+                (None, None) if is_value(x) && is_value(y) => true,
+                (None, None) => return None,
+            };
+            let (end, end_there) = (end_of(own, at), end_of(its, there));
+            if is_other && !is_spoken(&mine, at) {
                 first.get_or_insert_with(|| ApartValues {
-                    old: x.text.to_owned(),
-                    new: y.text.to_owned(),
+                    old: joined(&mine, at..end),
+                    new: joined(&others, there..end_there),
                 });
             }
+            (at, there) = (end, end_there);
         }
-        first
+        let is_read = at == mine.len() && there == others.len();
+        first.filter(|_| is_read)
     }
 
-    /// Whether two words lead to two constants, of which the one is not what the other one is.
+    /// The constant that the path at a word leads to, or that it is by its name alone (`u32::MAX`).
+    fn constant_at(
+        &self,
+        (file, module): (&FileNames, ModuleId),
+        words: &[Word<'_>],
+        at: usize,
+    ) -> Option<NamedConstant> {
+        let text = |at: usize| words.get(at).map_or("", |word: &Word<'_>| word.text);
+        let is_step = at >= 2 && text(at - 1) == ":" && text(at - 2) == ":";
+        if !words.get(at)?.is_name || is_step {
+            return None;
+        }
+        let mut last = at;
+        while text(last + 1) == ":" && text(last + 2) == ":" && is_word(text(last + 3)) {
+            last += 3;
+        }
+        let led = self.leads_to(file, module, words.get(last)?);
+        let is_const = |item: &ItemId| is_constant(self.names.world[*item].kind);
+        let item = match led.first() {
+            Some(Res::Item(item)) if is_const(item) => Some(*item),
+            Some(Res::Member(..) | Res::External(_)) | None => None,
+            _ => return None,
+        };
+        let is_called_so = last > at && is_upper(text(last)) && text(last + 1) != "(";
+        (item.is_some() || is_called_so).then_some(NamedConstant {
+            end: last + 1,
+            item,
+        })
+    }
+
+    /// Whether a literal is what a constant is written as.
+    fn is_value_of(&self, constant: &NamedConstant, literal: &Word<'_>) -> bool {
+        let Some(item) = constant.item else {
+            return false;
+        };
+        let parts = self.parts(item);
+        let mut parts = parts.values().flatten().peekable();
+        parts.peek().is_some()
+            && parts.all(|part| {
+                let value = part.value.zip(self.names.file(part.piece.file));
+                value.is_some_and(|(value, file)| match &*words(&file, value) {
+                    [one] => one.text == literal.text || is_one_value(one, literal),
+                    _ => false,
+                })
+            })
+    }
+
+    /// Whether the one constant is not what the other one is.
     fn are_other_constants(
         &self,
-        known: &BTreeSet<Res>,
-        there: &BTreeSet<Res>,
+        (known, there): (&NamedConstant, &NamedConstant),
         of: (ItemId, ItemId),
     ) -> bool {
-        let constant = |all: &BTreeSet<Res>| match all.first() {
-            Some(Res::Item(item)) if is_constant(self.names.world[*item].kind) => Some(*item),
-            _ => None,
-        };
-        let Some(items) = constant(known).zip(constant(there)) else {
-            return false;
+        let Some(items) = known.item.zip(there.item) else {
+            return true;
         };
         let sides = DefinitionPair {
             items,
@@ -165,6 +213,45 @@ impl Comparison<'_, '_> {
             && self.items(sides, &mut Assumed::new()) == Meaning::OtherText
             && self.values_apart(items.0, items.1).is_some()
     }
+}
+
+/// A path that leads to a constant.
+struct NamedConstant {
+    /// Behind its last word.
+    end: usize,
+    /// Nothing where it is one of a type or of another library.
+    item: Option<ItemId>,
+}
+
+/// The constants that are held against each other, or against a literal: one of both is of the tree. All else is held
+/// against each other word by word.
+fn either_known<'c>(
+    (own, word): (Option<&'c NamedConstant>, &Word<'_>),
+    (its, there): (Option<&'c NamedConstant>, &Word<'_>),
+) -> (Option<&'c NamedConstant>, Option<&'c NamedConstant>) {
+    let is_asked = match (own, its) {
+        (Some(own), Some(its)) => own.item.is_some() || its.item.is_some(),
+        (Some(_), None) => is_literal(there),
+        (None, Some(_)) => is_literal(word),
+        (None, None) => false,
+    };
+    if is_asked { (own, its) } else { (None, None) }
+}
+
+/// Behind the path at a word, or behind the word.
+fn end_of(constant: Option<&NamedConstant>, at: usize) -> usize {
+    constant.map_or(at + 1, |constant| constant.end)
+}
+
+fn joined(words: &[Word<'_>], range: std::ops::Range<usize>) -> String {
+    let words = words.get(range).unwrap_or_default().iter();
+    words.map(|word| word.text).collect()
+}
+
+/// Whether a name is written like that of a constant.
+fn is_upper(name: &str) -> bool {
+    let is_of_constant = |one: char| one.is_ascii_uppercase() || one.is_ascii_digit() || one == '_';
+    name.len() > 1 && name.chars().all(is_of_constant)
 }
 
 /// What is held against what: one by one where there are as many on both sides, or else each against each.
@@ -217,9 +304,16 @@ fn is_word(text: &str) -> bool {
 /// Whether a word is a literal or an operator.
 fn is_value(word: &Word<'_>) -> bool {
     const OPERATORS: &str = "+-*/%&|^!<>=.";
+    let is_operator = |kind| match kind {
+        TokenKind::Punct(byte) => OPERATORS.contains(char::from(byte)),
+        _ => false,
+    };
+    is_literal(word) || kind_of(word).is_some_and(is_operator)
+}
+
+fn is_literal(word: &Word<'_>) -> bool {
     kind_of(word).is_some_and(|kind| match kind {
         TokenKind::Literal | TokenKind::Text { .. } => true,
-        TokenKind::Punct(byte) => OPERATORS.contains(char::from(byte)),
         _ => matches!(word.text, "true" | "false"),
     })
 }
