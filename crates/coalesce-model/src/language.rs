@@ -482,6 +482,16 @@ pub trait LanguageGraph: Send + Sync {
         Vec::new()
     }
 
+    /// Public names that are there in `after` as well and no longer do all that they did, this graph being before: what
+    /// those notice who use the packages from elsewhere.
+    fn lesser_names(&self, after: &Self) -> Vec<Finding>
+    where
+        Self: Sized,
+    {
+        let _ = after;
+        Vec::new()
+    }
+
     /// What becomes of names that are looked up in another place than they stand in, this graph being before:
     /// what bodies of macros say is read where they are called. `changes` maps names. Empty where there are none.
     fn lookup_regressions(&self, after: &Self, changes: &[Change]) -> LookupRegressions

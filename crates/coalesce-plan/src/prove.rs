@@ -78,6 +78,7 @@ pub fn prove<L: Language>(
     let published = Published::new((before, &after), changes, base);
     proof.lost_names = published.lost_names();
     proof.changed_signatures = published.changed_signatures();
+    proof.notes.extend(before.lesser_names(&after));
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);
     comparison.cycles(&mut proof);

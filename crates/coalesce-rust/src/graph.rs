@@ -20,10 +20,10 @@ use crate::{
     leading, outline, references,
     regressions::{
         Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
-        conditions_in_doubt, conditions_said_again, deprecated_uses, expectations_in_doubt,
-        expectations_left, hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused,
-        lookup_regressions, needless_qualifications, raised_lints, redundant_links, regressions,
-        unused_dependencies,
+        conditions_in_doubt, conditions_said_again, deprecated_uses, enums_behind_aliases,
+        expectations_in_doubt, expectations_left, hidden_beside_globs, idle_macro_imports,
+        idle_reexports, left_unused, lookup_regressions, needless_qualifications, raised_lints,
+        redundant_links, regressions, unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -372,6 +372,10 @@ impl LanguageGraph for RustGraph {
         found.extend(needless_qualifications(before, after));
         found.extend(unused_dependencies(before, after));
         found
+    }
+
+    fn lesser_names(&self, after: &Self) -> Vec<Finding> {
+        enums_behind_aliases(&self.world, &after.world)
     }
 
     fn lookup_regressions(&self, after: &Self, changes: &[Change]) -> LookupRegressions {

@@ -1,0 +1,5 @@
+pub mod kinds;
+mod inner;
+pub fn own() -> bool {
+    inner::own()
+}
