@@ -94,7 +94,7 @@ fn closed<'d, 'w>(
 pub(crate) const OF_PUBLIC: &str = "unreachable_pub";
 
 /// The definitions that one may come from: those of its name that are gone, or where there is none, a shim's that is
-/// where it was; of a function methods that are gone.
+/// where it was; of a function methods that are gone. What has got another name was one of its kind that are gone.
 fn sources_of<'d, 'w>(
     one: &Definition<'w>,
     gone: &[&'d Definition<'w>],
@@ -106,12 +106,17 @@ fn sources_of<'d, 'w>(
     if sources.is_empty() {
         sources = old.iter().filter(|old| old.name == one.name).collect();
     }
-    match one.kind {
-        Kind::Item(item, _) if sources.is_empty() && item.kind == ItemKind::Function => {
-            made_of(one, methods)
-        }
-        _ => sources,
+    if let Kind::Item(item, _) = one.kind
+        && sources.is_empty()
+        && item.kind == ItemKind::Function
+    {
+        sources = made_of(one, methods);
     }
+    if sources.is_empty() {
+        let of_kind = gone.iter().filter(|old| old.is_like(one)).copied();
+        sources = of_kind.collect();
+    }
+    sources
 }
 
 /// The methods that a function may have been: that of its name, or the only one that has gone.
@@ -414,6 +419,15 @@ impl Definition<'_> {
     fn key(&self, world: &World) -> Key {
         let module = &world[world[self.body].module];
         (module.canonical.clone(), self.name.clone())
+    }
+
+    /// Whether both are of one kind.
+    fn is_like(&self, other: &Definition<'_>) -> bool {
+        match (self.kind, other.kind) {
+            (Kind::Item(one, _), Kind::Item(two, _)) => one.kind == two.kind,
+            (Kind::Module(..), Kind::Module(..)) | (Kind::Impl, Kind::Impl) => true,
+            _ => false,
+        }
     }
 
     /// A `mod` line; what stands between its braces are definitions themselves.
