@@ -285,7 +285,16 @@ impl Extractor<'_, '_> {
             other => return visit::visit_foreign_item(self, other),
         };
         let name = self.places.ident(ident);
-        let new = NewItem::new(attributes, visibility, ident, name.start)
+        // Where a visibility would stand, before what says of a function whether it is safe.
+        let start = match item {
+            syn::ForeignItem::Fn(item) => self.signature_start(&item.sig),
+            syn::ForeignItem::Static(item) => {
+                self.before_modifiers(self.places.start(item.static_token.span))
+            }
+            syn::ForeignItem::Type(item) => self.places.start(item.type_token.span),
+            _ => name.start,
+        };
+        let new = NewItem::new(attributes, visibility, ident, start)
             .is(kind, namespaces)
             .spans(name.end, name.end);
         self.item(new);
