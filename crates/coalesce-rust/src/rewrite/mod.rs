@@ -42,6 +42,7 @@ mod mentions;
 mod merge;
 mod method_calls;
 mod needs;
+mod older_syntax;
 mod own_place;
 mod packages;
 mod place;

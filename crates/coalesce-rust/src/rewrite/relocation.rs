@@ -10,7 +10,7 @@ use super::{
     implicit, made_members,
     mapping::{Mapping, refusal},
     needs::Need,
-    own_place,
+    older_syntax, own_place,
     place::Place,
     visibility, without_prelude,
 };
@@ -74,9 +74,12 @@ impl Relocation<'_> {
         refusals.extend(members.refusals);
         let mut edits = implicit.edits;
         super::add(&mut edits, members.edits);
+        let older = older_syntax::rewrite(self);
+        super::add(&mut edits, older.edits);
         let mut needs = implicit.needs;
         needs.extend(members.needs);
         let mut unproven = implicit.unproven;
+        unproven.extend(older.unproven);
         let own = own_place::places(self);
         unproven.extend(own.unproven);
         unproven.extend(made_members::out_of_sight(self));

@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, Finding, TreePath, Unproven, UnprovenKind, findin
 use super::{Around, Check, Piece, drops::Droppers, temporaries::moved_drops};
 use crate::{
     discover::Edition,
+    facts::Segment,
     lexer::{self, Token, TokenKind},
     resolve::CrateId,
     rewrite::mapping::refusal,
@@ -16,6 +17,15 @@ use crate::{
 
 /// Types and traits that the preludes of later editions add.
 const ADDED: [&str; 5] = ["TryFrom", "TryInto", "FromIterator", "Future", "IntoFuture"];
+
+/// Those of their methods that code calls, each with what has it.
+const METHODS_OF_ADDED: [(&str, &str); 5] = [
+    ("try_from", "TryFrom"),
+    ("try_into", "TryInto"),
+    ("from_iter", "FromIterator"),
+    ("poll", "Future"),
+    ("into_future", "IntoFuture"),
+];
 
 impl Check<'_> {
     /// Older editions read newer code otherwise, unless there is nothing in it that they could.
@@ -60,10 +70,12 @@ impl Check<'_> {
         );
         let newer = EDITIONS.iter();
         let newer = newer.filter(|(edition, _)| old < *edition && *edition <= new);
+        let alike = self.words_alike(piece);
         for (edition, section) in newer {
             let mut told = BTreeSet::new();
             self.words(piece, &mut |word, around| {
-                let why = text_of(section, word).filter(|_| around.is_meant(word))?;
+                let is_meant = around.is_meant(word) && !alike.contains(word);
+                let why = text_of(section, word).filter(|_| is_meant)?;
                 told.insert(word.to_owned())
                     .then(|| format!("it goes to edition {}: {why}", edition.year()))
             });
@@ -107,6 +119,40 @@ impl Check<'_> {
                 why: format!("it goes to edition {}: {}", new.year(), one.why),
             });
         }
+    }
+
+    /// Words that the other edition reads as this one does: methods of traits that the code imports by itself, and the
+    /// name that what moves gives up.
+    fn words_alike(&self, piece: &Piece) -> BTreeSet<String> {
+        let imported = METHODS_OF_ADDED
+            .iter()
+            .filter(|(_, name)| self.is_imported(piece, name));
+        let mut found: BTreeSet<String> = imported.map(|(word, _)| (*word).to_owned()).collect();
+        let moving = self.set.and_then(|set| {
+            let chunk = set.chunk_at(piece.file, piece.span.start)?;
+            Some(set.moving(chunk.moving))
+        });
+        found.extend(moving.and_then(|moving| {
+            let old = &self.mapping.world[moving.item].name;
+            (*old != moving.name).then(|| old.clone())
+        }));
+        found
+    }
+
+    /// Whether the code of a piece has a trait of the standard library by an import of its module, or of its own.
+    fn is_imported(&self, piece: &Piece, name: &str) -> bool {
+        let world = self.mapping.world;
+        let facts = world.facts(piece.file);
+        let body = world.body_around(piece.file, piece.span.start);
+        let scope = body.map(|body| world[body].scope);
+        facts.leaves.iter().any(|leaf| {
+            let segments = facts.segments(leaf.segments);
+            let said = |segment: Option<&Segment>| segment.map(|one| facts.name(one.name));
+            let is_there = scope == Some(facts.declaration(leaf.declaration).scope)
+                || piece.span.contains(leaf.span);
+            let is_standard = matches!(said(segments.first()), Some("std" | "core"));
+            is_there && is_standard && said(segments.last()) == Some(name)
+        })
     }
 
     /// Whether two editions read a text alike: it has nothing that one of them reads otherwise, or does
