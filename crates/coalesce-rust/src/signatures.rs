@@ -11,7 +11,8 @@ use coalesce_model::{ByteSpan, Change, ChangeKind, Texts};
 use crate::{
     facts::ItemKind,
     lexer,
-    resolve::{Res, World},
+    resolve::{ItemId, Res, World},
+    rewrite::is_called_alike,
 };
 
 /// Of each pair of functions of a tree, by full names, their signatures where these differ in more than names that the
@@ -24,8 +25,11 @@ pub fn apart(
 ) -> Vec<Option<(String, String)>> {
     let renames = Renames::of(changes);
     let pairs = pairs.iter().map(|(old, new)| {
-        let (old, new) = (signature(world, old, texts)?, signature(world, new, texts)?);
-        renames.differ(&old, &new).then(|| (line(&old), line(&new)))
+        let items = (function(world, old)?, function(world, new)?);
+        let text = |item| signature(world, item, texts);
+        let (old, new) = (text(items.0)?, text(items.1)?);
+        let is_apart = renames.differ(&old, &new) && !is_called_alike(world, items, texts);
+        is_apart.then(|| (line(&old), line(&new)))
     });
     pairs.collect()
 }
@@ -34,17 +38,19 @@ fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The function that a full name leads to.
+fn function(world: &World, name: &str) -> Option<ItemId> {
+    let led = world.leads_to(name).into_iter();
+    let functions = led.filter_map(|res| match res {
+        Res::Item(item) => Some(item).filter(|item| world[*item].kind == ItemKind::Function),
+        _ => None,
+    });
+    functions.last()
+}
+
 /// What follows the name of a function, up to its body; nothing where that is defined under several conditions.
-fn signature(world: &World, name: &str, texts: &dyn Texts) -> Option<String> {
-    let functions = world
-        .leads_to(name)
-        .into_iter()
-        .filter_map(|res| match res {
-            Res::Item(item) => Some(&world[item]).filter(|node| node.kind == ItemKind::Function),
-            _ => None,
-        });
-    let node = functions.last()?;
-    let [(file, at)] = node.definitions.as_slice() else {
+fn signature(world: &World, item: ItemId, texts: &dyn Texts) -> Option<String> {
+    let [(file, at)] = world[item].definitions.as_slice() else {
         return None;
     };
     let fact = world.facts(*file).item(*at);

@@ -67,6 +67,7 @@ mod visibility;
 mod walk;
 mod without_prelude;
 
+pub(crate) use fits::is_called_alike;
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_methods::called_names;
 pub(crate) use macro_scope::{Anchor, anchors_of, is_in_scope};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{Finding, finding::codes};
 
-use super::{differing::named_by, names::Names, whole::Pairs};
+use super::{differing::named_by_own, names::Names, whole::Pairs};
 use crate::{
     resolve::{ItemId, Res},
     rewrite::mapping::refusal,
@@ -48,7 +48,7 @@ fn uses(names: &Names<'_>, item: ItemId, sought: ItemId) -> bool {
     let home = names.world[item].module;
     let (mut open, mut seen) = (vec![item], BTreeSet::from([item]));
     while let Some(item) = open.pop() {
-        let named = named_by(names, item);
+        let named = named_by_own(names, item);
         if named.contains(&sought) {
             return true;
         }

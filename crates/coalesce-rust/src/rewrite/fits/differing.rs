@@ -12,7 +12,10 @@ use super::{
     values::{ApartValues, is_constant},
     whole::{Alike, Pairs},
 };
-use crate::resolve::{FileId, ItemId, ModuleId, Res};
+use crate::{
+    facts::ItemKind,
+    resolve::{FileId, ItemId, ModuleId, Res},
+};
 
 /// The definitions that give way, by what is known of their texts.
 pub(super) struct Differing<'d> {
@@ -165,10 +168,23 @@ fn texts_of(names: &Names<'_>, item: ItemId) -> Vec<(FileId, ByteSpan, ModuleId)
     own.into_iter().chain(names.impls(item)).collect()
 }
 
-/// The items that the text of a definition and of its `impl`s names.
-pub(super) fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+/// The items that the text of a definition and of its `impl`s names. What types make of a trait is theirs.
+pub(super) fn named_by_own(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+    let mut texts = texts_of(names, item);
+    if names.world[item].kind == ItemKind::Trait {
+        texts.truncate(1);
+    }
+    named_in(names, texts)
+}
+
+/// The items that the text of a definition and of its `impl`s names, those of a trait for types included.
+fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+    named_in(names, texts_of(names, item))
+}
+
+fn named_in(names: &Names<'_>, texts: Vec<(FileId, ByteSpan, ModuleId)>) -> BTreeSet<ItemId> {
     let mut found = BTreeSet::new();
-    for (file, span, module) in texts_of(names, item) {
+    for (file, span, module) in texts {
         let Some(text) = names.file(file) else {
             continue;
         };

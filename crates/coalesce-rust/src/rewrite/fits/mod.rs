@@ -32,6 +32,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ChangeKind, Finding, finding::codes};
 
+pub(crate) use self::signature::is_called_alike;
 pub(super) use self::{
     lost::{Lost, dotted},
     whole::check as check_whole,

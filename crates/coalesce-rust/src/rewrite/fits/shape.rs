@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, Texts};
 
 use crate::rewrite::merge::derived;
 use crate::{
+    facts::ItemKind,
     resolve::{FileId, Found, ItemId, UseSite, World},
     syntax,
 };
@@ -71,7 +72,10 @@ pub(super) fn shapes(
 /// The shape of an item by its definition. Several definitions, by condition: what one of them is does not hold for
 /// all.
 fn shape_of(world: &World, item: ItemId, texts: &dyn Texts) -> Shape {
-    let mut shape = Shape::default();
+    let mut shape = Shape {
+        is_function: world[item].kind == ItemKind::Function,
+        ..Shape::default()
+    };
     if let [(file, at)] = world[item].definitions.as_slice()
         && let Some(text) = texts.text(&world[file].path)
     {
@@ -137,7 +141,6 @@ impl Shape {
         self.name(&item);
         match &item {
             syn::Item::Fn(item) => {
-                self.is_function = true;
                 self.function = Some(Function {
                     parameters: item.sig.inputs.len(),
                     is_unsafe: matches!(item.sig.safety, syn::Safety::Unsafe(_)),

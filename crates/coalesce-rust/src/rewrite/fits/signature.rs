@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, Texts};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -11,7 +11,8 @@ use super::{
     types::{Fits, Reader, Type},
 };
 use crate::{
-    resolve::{FileId, ItemId, ModuleId},
+    facts::ItemKind,
+    resolve::{FileId, ItemId, ModuleId, World},
     syntax,
 };
 
@@ -94,18 +95,36 @@ pub(super) struct Signatures<'s, 'n> {
 }
 
 impl Signatures<'_, '_> {
-    /// What is known of an item: nothing of several definitions, by condition.
+    /// What is known of an item: of several definitions, by condition, what a function is called by under each of them.
     pub fn of(&self, item: ItemId) -> Definition {
         let mut made = Definition::default();
-        let node = Some(&self.names.world[item]);
-        let (Some((file, fact)), Some(node)) = (self.names.definition(item), node) else {
+        let node = &self.names.world[item];
+        let Some((file, fact)) = self.names.definition(item) else {
+            made.own = self.of_alternatives(item);
             return made;
         };
         self.read((file, fact.span, node.module), item, &mut made);
-        for piece in self.names.impls(item) {
+        // What types make of a trait is theirs: users of the trait have its own signatures.
+        let is_trait = self.names.world[item].kind == ItemKind::Trait;
+        let impls = (!is_trait).then(|| self.names.impls(item));
+        for piece in impls.into_iter().flatten() {
             self.read(piece, item, &mut made);
         }
         made
+    }
+
+    /// The signature of a function that is defined under several conditions, where each of them has the same.
+    fn of_alternatives(&self, item: ItemId) -> Option<Gives> {
+        let node = &self.names.world[item];
+        let all = node.definitions.iter().map(|(file, at)| {
+            let span = self.names.world.facts(*file).item(*at).span;
+            let mut made = Definition::default();
+            self.read((*file, span, node.module), item, &mut made);
+            made.own
+        });
+        let mut all = all.collect::<Option<Vec<Gives>>>()?.into_iter();
+        let first = all.next().filter(|one| matches!(one, Gives::Function(_)))?;
+        all.all(|other| other == first).then_some(first)
     }
 
     fn read(
@@ -153,6 +172,24 @@ impl Signatures<'_, '_> {
             _ => {}
         }
     }
+}
+
+/// Whether who calls one of two functions can call the other as well, either way round: aliases are what they stand for.
+pub(crate) fn is_called_alike(
+    world: &World,
+    (old, new): (ItemId, ItemId),
+    texts: &dyn Texts,
+) -> bool {
+    let (names, pairs) = (Names::new(world, texts), BTreeMap::new());
+    let signatures = Signatures {
+        names: &names,
+        pairs: &pairs,
+    };
+    let (old, new) = (signatures.of(old).own, signatures.of(new).own);
+    old.zip(new).is_some_and(|(old, new)| {
+        let fits = |one: &Gives, other: &Gives| one.fits(other, true, &names) == Fits::Yes;
+        fits(&old, &new) && fits(&new, &old)
+    })
 }
 
 fn members_of_struct(reader: &Reader<'_, '_>, item: &syn::ItemStruct, made: &mut Definition) {
@@ -354,10 +391,10 @@ fn bounds(reader: &Reader<'_, '_>, generics: &syn::Generics) -> Vec<String> {
 }
 
 impl Gives {
-    /// Whether who uses `self` can use `new` in its place.
-    pub fn fits(&self, new: &Self, names: &Names<'_>) -> Fits {
+    /// Whether who uses `self` can use `new` in its place; `is_consumed` tells whether what a call gives is known to be used.
+    pub fn fits(&self, new: &Self, is_consumed: bool, names: &Names<'_>) -> Fits {
         match (self, new) {
-            (Self::Function(old), Self::Function(new)) => old.fits(new, names),
+            (Self::Function(old), Self::Function(new)) => old.fits(new, is_consumed, names),
             // Of a value it is not known whether it is read or written.
             (
                 Self::Value {
@@ -420,7 +457,7 @@ impl Gives {
 
 impl Signature {
     /// Whether calls of `self` are calls of `new`.
-    fn fits(&self, new: &Self, names: &Names<'_>) -> Fits {
+    fn fits(&self, new: &Self, is_consumed: bool, names: &Names<'_>) -> Fits {
         if self.parameters.len() != new.parameters.len()
             || (new.is_unsafe && !self.is_unsafe)
             || new.is_async != self.is_async
@@ -434,7 +471,8 @@ impl Signature {
         let more = new.bounds.iter().all(|bound| self.bounds.contains(bound));
         let bounds = if more { Fits::Yes } else { Fits::Unknown };
         // Who ignores a result, or calls it in `unsafe`, is warned of that then.
-        let warns = (new.is_must_use && !self.is_must_use) || (self.is_unsafe && !new.is_unsafe);
+        let is_ignored = new.is_must_use && !self.is_must_use && !is_consumed;
+        let warns = is_ignored || (self.is_unsafe && !new.is_unsafe);
         let asks_more = (self.is_const && !new.is_const) || !new.lifetimes.allow(&self.lifetimes);
         let besides = if asks_more || warns {
             Fits::Unknown

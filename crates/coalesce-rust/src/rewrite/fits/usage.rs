@@ -27,6 +27,10 @@ pub(super) struct Usage {
     pub generics: BTreeMap<u32, usize>,
     /// Paths that stand for a value by themselves.
     pub values: BTreeSet<u32>,
+    /// Names of methods that are called.
+    methods: BTreeSet<u32>,
+    /// Calls that are a statement, or the last thing in the block of one: nobody may use what they give.
+    statements: BTreeSet<u32>,
     offset: usize,
 }
 
@@ -49,9 +53,54 @@ impl Usage {
         usage
     }
 
+    /// Whether something stands where what it gives is used; not known of macro calls that are no code.
+    pub fn consumes(&self, place: u32) -> bool {
+        let is_read = self.values.contains(&place) || self.methods.contains(&place);
+        is_read && !self.statements.contains(&place)
+    }
+
     fn place(&self, path: &syn::Path) -> Option<u32> {
-        let start = path.segments.last()?.ident.span().byte_range().start;
+        self.start(&path.segments.last()?.ident)
+    }
+
+    fn start(&self, ident: &proc_macro2::Ident) -> Option<u32> {
+        let start = ident.span().byte_range().start;
         u32::try_from(start + self.offset).ok()
+    }
+
+    /// Notes the calls that give a statement its value.
+    fn statement(&mut self, expression: &syn::Expr) {
+        match expression {
+            syn::Expr::Call(call) => {
+                if let syn::Expr::Path(path) = &*call.func {
+                    self.statements.extend(self.place(&path.path));
+                }
+            }
+            syn::Expr::MethodCall(call) => self.statements.extend(self.start(&call.method)),
+            syn::Expr::Await(awaited) => self.statement(&awaited.base),
+            syn::Expr::Paren(inner) => self.statement(&inner.expr),
+            syn::Expr::Group(inner) => self.statement(&inner.expr),
+            syn::Expr::Block(inner) => self.last_of(&inner.block),
+            syn::Expr::Unsafe(inner) => self.last_of(&inner.block),
+            syn::Expr::If(branches) => {
+                self.last_of(&branches.then_branch);
+                if let Some((_, other)) = &branches.else_branch {
+                    self.statement(other);
+                }
+            }
+            syn::Expr::Match(arms) => {
+                for arm in &arms.arms {
+                    self.statement(&arm.body);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn last_of(&mut self, block: &syn::Block) {
+        if let Some(syn::Stmt::Expr(last, _)) = block.stmts.last() {
+            self.statement(last);
+        }
     }
 
     fn tokens(&mut self, tokens: &proc_macro2::TokenStream) {
@@ -91,6 +140,23 @@ impl<'ast> Visit<'ast> for Usage {
             self.calls.insert(place, call.args.len());
         }
         syn::visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.methods.extend(self.start(&call.method));
+        syn::visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        let last = block.stmts.len().saturating_sub(1);
+        for (at, statement) in block.stmts.iter().enumerate() {
+            if let syn::Stmt::Expr(expression, semicolon) = statement
+                && (at < last || semicolon.is_some())
+            {
+                self.statement(expression);
+            }
+        }
+        syn::visit::visit_block(self, block);
     }
 
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {

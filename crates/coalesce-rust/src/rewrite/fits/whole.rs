@@ -5,6 +5,7 @@
 //! alias with parameters, `impl Trait`, more general parameters) is listed as not proven. Receivers
 //! are not known: what stands behind a dot counts by its name, in files that name the type.
 
+mod alternatives;
 mod gone;
 mod opposites;
 mod shims;
@@ -291,6 +292,8 @@ struct Reliance<'r> {
     /// The member or variant; `None` for the definition itself.
     name: Option<&'r str>,
     pair: (ItemId, ItemId),
+    /// Whether what a call gives there is known to be used.
+    is_consumed: bool,
 }
 
 impl Fitting<'_, '_> {
@@ -313,6 +316,7 @@ impl Fitting<'_, '_> {
                 span: one.span,
                 name,
                 pair,
+                is_consumed: usage.consumes(one.span.start),
             };
             match &one.inside {
                 Some((name, _)) => self.judge(&reliance(Some(name)), whole),
@@ -326,14 +330,14 @@ impl Fitting<'_, '_> {
                 }
             }
         }
-        self.dotted(file, &names.text, &named, gone, whole);
+        self.dotted(file, (&names.text, &usage), &named, gone, whole);
     }
 
     /// Judges what stands behind the dots of a file, by each pair that it names.
     fn dotted(
         &self,
         file: FileId,
-        text: &str,
+        (text, usage): (&str, &Usage),
         named: &BTreeSet<(ItemId, ItemId)>,
         gone: &Gone<'_, '_>,
         whole: &mut Whole,
@@ -348,6 +352,7 @@ impl Fitting<'_, '_> {
                     span,
                     name: Some(name),
                     pair: *pair,
+                    is_consumed: usage.consumes(span.start),
                 };
                 self.judge(&reliance, whole);
             }
@@ -368,13 +373,16 @@ impl Fitting<'_, '_> {
     }
 
     fn judge(&self, reliance: &Reliance<'_>, whole: &mut Whole) {
+        if reliance.name.is_none() {
+            whole.unproven.extend(self.unread_signature(reliance));
+        }
         for both in self.both(reliance) {
             self.judge_pair(reliance, both, whole);
         }
     }
 
     fn judge_pair(&self, reliance: &Reliance<'_>, (old, new): (&Gives, &Gives), whole: &mut Whole) {
-        let fits = old.fits(new, self.names);
+        let fits = old.fits(new, reliance.is_consumed, self.names);
         if fits == Fits::Yes {
             return;
         }

@@ -25,6 +25,8 @@ impl Fitting<'_, '_> {
                     span: fact.name.span,
                     name: None,
                     pair: (*old, *new),
+                    // What it is given, it hands on.
+                    is_consumed: true,
                 };
                 let mut found = Whole::default();
                 self.judge(&reliance, &mut found);
