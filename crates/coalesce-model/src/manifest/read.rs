@@ -204,7 +204,9 @@ impl Reader<'_> {
         let read = |table: MergeTable| {
             let decide = self.decisions(table.decide);
             for decision in &decide {
-                if table.rename.contains_key(&decision.item) {
+                // That the type in its place is not the same may be said of one that has another name there.
+                let is_kept = decision.choice == Choice::KeepInto;
+                if table.rename.contains_key(&decision.item) && !is_kept {
                     let message = format!("`{}` is both renamed and decided", decision.item);
                     self.fail(decision.span, message, Some("write one of the two"));
                 }

@@ -8,7 +8,7 @@ use coalesce_clones::{
 };
 use coalesce_model::{Module, TokenClass, manifest::Choice};
 
-use super::{Compared, Merge, Pair, impls, rust_tests};
+use super::{Compared, Merge, Pair, impls, rust_tests, visibility};
 
 /// What becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub enum Fate {
     Move(Option<String>),
     /// It takes the place of the other one.
     Supersede,
+    /// A macro call, which goes along with what it is given, or is refused: that is the language's to tell, and nobody's
+    /// to decide.
+    Along,
     /// Nothing that stays needs it.
     Goes,
     /// Nobody has said what shall become of it.
@@ -72,7 +75,11 @@ impl Part<'_> {
 
     /// How it stands to the other one, its `impl`s included.
     fn relation(&self) -> Relation {
-        let relation = self.entry.relation;
+        let relation = match self.entry.relation {
+            relation @ (Relation::Same | Relation::Reworded) => relation,
+            _ if visibility::is_same(self.entry) => Relation::Reworded,
+            relation => relation,
+        };
         let same = matches!(relation, Relation::Same | Relation::Reworded);
         if same && self.impls.iter().any(|one| impls::differs(one)) {
             Relation::ChangedBody
@@ -82,7 +89,7 @@ impl Part<'_> {
     }
 
     fn stays_as_text(&self) -> bool {
-        matches!(self.fate, Fate::Move(_) | Fate::Supersede)
+        matches!(self.fate, Fate::Move(_) | Fate::Supersede | Fate::Along)
     }
 }
 
@@ -167,17 +174,19 @@ fn part<'e>(
         keys,
     };
     part.fate = match named_type {
-        Some(new) => fate_of_type(&part, new),
+        Some(new) => fate_of_type(&part, new, merge.decision(pair, &part.keys)),
         None => fate(merge, pair, &part),
     };
     Some(part)
 }
 
 /// What becomes of a type that the entry renames to one of the module that stays: as of two of one name, what both have
-/// has to be the same.
-fn fate_of_type(part: &Part<'_>, new: String) -> Fate {
-    match part.relation() {
-        Relation::Same | Relation::Reworded => Fate::Renamed(new),
+/// has to be the same, or is decided on.
+fn fate_of_type(part: &Part<'_>, new: String, decision: Option<&Choice>) -> Fate {
+    match (part.relation(), decision) {
+        (Relation::Same | Relation::Reworded, _) | (_, Some(Choice::KeepInto)) => {
+            Fate::Renamed(new)
+        }
         _ => Fate::Undecided,
     }
 }
@@ -205,6 +214,10 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
         Some(Note::LeftImports) => return Fate::Covered { changed: false },
         Some(Note::RightImports) => return Fate::Move(None),
         None => {}
+    }
+    let is_same = matches!(entry.relation, Relation::Same | Relation::Reworded);
+    if part.names.is_empty() && !is_same && merge.calls_macro(&part.place.name) {
+        return Fate::Along;
     }
     let other = entry.right.as_ref().map(|place| last(&place.name));
     let other = other.filter(|_| entry.is_renamed() && part.names.len() == 1);
@@ -251,13 +264,26 @@ fn is_interchangeable(part: &Part<'_>, relation: Relation) -> bool {
 /// What becomes of a thing that only the module which gives way has.
 fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
     let special = |name: &String| name.starts_with("__") && name.ends_with("__");
-    if part.names.is_empty() || part.names.iter().any(special) {
+    if part.names.is_empty() && sets_lints(&part.place.name) {
+        // What moves says by itself which lints it was allowed.
+        Fate::Goes
+    } else if part.names.is_empty() || part.names.iter().any(special) {
         Fate::Undecided
     } else if is_own(merge, pair, part) {
         Fate::Pending { unique: true }
     } else {
         Fate::Move(None)
     }
+}
+
+/// Whether a statement is what the head of a Rust module says of lints: `#![allow(…)]`.
+fn sets_lints(statement: &str) -> bool {
+    let inner = statement.strip_prefix("#![");
+    let word = inner.and_then(|inner| inner.split('(').next());
+    matches!(
+        word.map(str::trim),
+        Some("allow" | "warn" | "deny" | "forbid")
+    )
 }
 
 /// Whether it is private, and no other file names it.

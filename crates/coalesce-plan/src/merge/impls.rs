@@ -5,6 +5,8 @@
 
 use coalesce_clones::coverage::{Entry, PartKind, Place, Relation};
 
+use super::visibility;
+
 /// The `impl`s for a type; of a trait those for types that are none of the module's.
 #[must_use]
 pub fn of<'e>(all: &'e [Entry], place: &Place) -> Vec<&'e Entry> {
@@ -37,13 +39,12 @@ pub fn of<'e>(all: &'e [Entry], place: &Place) -> Vec<&'e Entry> {
 #[must_use]
 pub fn differs(entry: &Entry) -> bool {
     let alone = |one: &Entry| matches!(one.relation, Relation::OnlyLeft | Relation::OnlyRight);
-    let same = |one: &Entry| matches!(one.relation, Relation::Same | Relation::Reworded);
-    if alone(entry) || same(entry) {
+    if alone(entry) || visibility::is_same(entry) {
         return false;
     }
     let mut members = entry.members.iter();
     !entry.differences.is_empty()
-        || members.any(|one| !same(one) && (of_trait(entry) || !alone(one)))
+        || members.any(|one| !visibility::is_same(one) && (of_trait(entry) || !alone(one)))
 }
 
 /// The texts of the left side in `impl`s, each with whether it goes along; else the right side has
@@ -70,10 +71,7 @@ pub(super) fn texts<'e>(impls: &[&'e Entry]) -> Vec<(&'e Place, bool)> {
 }
 
 fn alone_or_same(one: &Entry) -> bool {
-    matches!(
-        one.relation,
-        Relation::OnlyLeft | Relation::Same | Relation::Reworded
-    )
+    one.relation == Relation::OnlyLeft || visibility::is_same(one)
 }
 
 fn of_trait(entry: &Entry) -> bool {

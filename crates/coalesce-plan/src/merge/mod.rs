@@ -9,6 +9,7 @@ mod fates;
 pub mod impls;
 mod rust_tests;
 mod tell;
+mod visibility;
 
 use std::{cell::OnceCell, collections::BTreeSet};
 
@@ -133,7 +134,7 @@ impl<'a> Merge<'a> {
                 }
             };
             let parts = fates::of(self, pair, &found);
-            for part in &parts {
+            for part in parts.iter().filter(|part| part.fate != Fate::Along) {
                 known.extend(part.keys.iter().map(|key| format!("{}{key}", pair.prefix)));
             }
             undecided.add(self, pair, &parts);
@@ -162,6 +163,19 @@ impl<'a> Merge<'a> {
     /// How the language is written.
     fn lexicon(&self) -> &'static Lexicon {
         self.graph.grammar().lexicon()
+    }
+
+    /// Whether a statement of a module is a call of a macro that is given names of it: `derive_for!(Job);`.
+    fn calls_macro(&self, statement: &str) -> bool {
+        let called = statement
+            .split_once('!')
+            .filter(|_| self.lexicon().macros_take_definitions);
+        called.is_some_and(|(path, arguments)| {
+            let is_of_path = |letter: char| letter.is_alphanumeric() || "_: ".contains(letter);
+            !path.is_empty()
+                && path.chars().all(is_of_path)
+                && arguments.trim_start().starts_with(['(', '[', '{'])
+        })
     }
 
     /// Whether an entry of its own speaks for this name.

@@ -15,9 +15,8 @@ use super::{
 /// Differences of one thing that are told; the diff of the two shows all.
 const TOLD: usize = 4;
 
-/// What helps where a type is renamed to another one that differs.
-const TO_RENAME: &str =
-    "make what both have the same first, or take it out of `rename`: then both stay";
+/// What else helps where a type is renamed to another one that differs.
+const OUT_OF_RENAME: &str = ", or take it out of `rename`: then both stay";
 
 /// What is undecided of the modules of one merge.
 #[derive(Default)]
@@ -25,32 +24,26 @@ pub struct Undecided {
     refusals: Vec<Finding>,
     /// Each key with its choice, once: one decision is for everything of its name.
     choices: Vec<String>,
-    /// Types that the entry renames to others which differ: nothing can be decided beside that.
-    renamed: Vec<Finding>,
 }
 
 impl Undecided {
     /// Adds what is undecided of a pair of modules.
     pub fn add(&mut self, merge: &Merge<'_>, pair: &Pair<'_>, parts: &[Part<'_>]) {
-        let is_renamed = |part: &&Part<'_>| {
+        let is_renamed = |part: &Part<'_>| {
             let mut renames = merge.renames_of(pair).iter();
             renames.any(|(old, _)| part.names.contains(old))
         };
-        let undecided = parts.iter().filter(|part| part.fate == Fate::Undecided);
-        let (renamed, undecided): (Vec<_>, Vec<_>) = undecided.partition(is_renamed);
-        self.renamed.extend(renamed.into_iter().map(|part| Finding {
-            span: Some(ByteSpan::empty(part.place.span.start)),
-            help: Some(TO_RENAME.to_owned()),
-            ..refusal(pair, message(pair, part))
-        }));
-        for part in undecided {
+        for part in parts.iter().filter(|part| part.fate == Fate::Undecided) {
             let choice = choice(pair, part);
             if !self.choices.contains(&choice) {
                 self.choices.push(choice);
             }
             self.refusals.push(Finding {
                 span: Some(ByteSpan::empty(part.place.span.start)),
-                help: Some(options(part)),
+                help: Some(match is_renamed(part) {
+                    true => OUT_OF_RENAME.to_owned(),
+                    false => options(part),
+                }),
                 ..refusal(pair, message(pair, part))
             });
         }
@@ -60,7 +53,7 @@ impl Undecided {
     /// nothing else is a line to be written, and what is decided already is a part of it.
     pub fn told(mut self, merge: &Merge<'_>, pair: &Pair<'_>) -> Vec<Finding> {
         if self.choices.is_empty() {
-            return self.renamed;
+            return Vec::new();
         }
         let decided = merge.open.entry.decide.iter().map(|decision| {
             let key = toml_key(&decision.item);
@@ -86,7 +79,6 @@ impl Undecided {
                 });
             }
         }
-        self.refusals.extend(self.renamed);
         self.refusals
     }
 }

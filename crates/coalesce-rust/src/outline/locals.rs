@@ -30,7 +30,20 @@ impl Names for RustNames {
     fn mark_more(_: &mut OutlineToken, _: Neighbours<'_>, _: usize) {}
 
     fn parameters_begin(text: &str, head: &[OutlineToken]) -> Option<usize> {
-        head.iter().position(|token| token.word(text) == "(")
+        // Attributes and visibilities before the keyword have brackets, too, and so have bounds of parameters.
+        let keyword = head.iter().position(|token| token.word(text) == "fn");
+        let mut depth = 0_usize;
+        let behind = keyword.map_or(0, |keyword| keyword + 1);
+        let mut rest = head.iter().enumerate().skip(behind);
+        let found = rest.find(|(_, token)| {
+            match token.word(text) {
+                "<" => depth += 1,
+                ">" => depth = depth.saturating_sub(1),
+                word => return word == "(" && depth == 0,
+            }
+            false
+        });
+        found.map(|(at, _)| at)
     }
 
     fn is_parameter(token: OutlineToken, words: Neighbours<'_>, _: usize) -> bool {

@@ -74,6 +74,26 @@ fn f(a: u8, (b, c): (u8, u8)) {
 }
 
 #[test]
+fn parameters_are_those_behind_the_keyword() {
+    for head in [
+        "pub(crate) fn f(a: u8)",
+        "#[inline(always)] fn f(a: u8)",
+        "fn f<F: Fn(u8) -> u8>(a: F)",
+    ] {
+        let text = format!("{head} {{ a.b(); }}");
+        let outline = outline(&text);
+        let parameters = outline
+            .tokens
+            .iter()
+            .filter(|token| token.has(marks::PARAMETER));
+        let names: Vec<&str> = parameters
+            .map(|token| token.span.of(&text).unwrap())
+            .collect();
+        assert_eq!(names, ["a"], "{head}");
+    }
+}
+
+#[test]
 fn a_head_in_brackets_that_end_before_it_leaves_no_unit_open() {
     let text = "\
 fn first() {

@@ -104,8 +104,8 @@ fn names_more(text: &str, body: ByteSpan) -> bool {
     })
 }
 
-/// The macro call, as a statement, that a definition stands in.
-fn statement(text: &str, definition: ByteSpan) -> Option<ByteSpan> {
+/// The macro call, as a statement, that a definition stands in, or that has such arguments.
+pub(super) fn statement(text: &str, definition: ByteSpan) -> Option<ByteSpan> {
     let _trees = syntax::Trees::begin();
     // The parser leaves a byte-order mark and a `#!` line out, and counts from there.
     if text.starts_with('\u{feff}') || text.starts_with("#!") && !text.starts_with("#![") {

@@ -6,6 +6,7 @@
 //! are found by path once they have moved.
 
 pub(super) mod arrive;
+mod bare_calls;
 mod bodies;
 mod called;
 mod conditions;

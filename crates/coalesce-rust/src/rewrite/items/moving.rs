@@ -14,7 +14,7 @@ use super::{
         place::Place,
         public::{is_in_program, is_way_for_others},
     },
-    called,
+    bare_calls, called,
     facades::{self, Facade},
     orphans,
     rules::{self, Rules},
@@ -113,6 +113,7 @@ impl<'a> Set<'a> {
         }
         set.definitions();
         set.implementations();
+        set.bare_calls();
         let orphans = orphans::orphans(&set).into_iter();
         let orphans: Vec<Chunk> = orphans
             .filter_map(|one| set.chunk(one.moving, one.file, one.span, Some(one.item)))
@@ -483,6 +484,19 @@ impl<'a> Set<'a> {
             !calls.any(|call| call.file == one.file && call.span.contains(one.span))
         });
         self.chunks.extend(found);
+    }
+
+    /// Calls of macros that go with what they are given.
+    fn bare_calls(&mut self) {
+        let calls = bare_calls::find(self).into_iter();
+        let chunks = calls.filter_map(|call| {
+            let mut chunk = self.chunk(call.moving, call.file, call.span, None)?;
+            // Attributes other than conditions do nothing on a call.
+            chunk.inherited.retain(|said| said.starts_with("#[cfg("));
+            Some(chunk)
+        });
+        let chunks: Vec<Chunk> = chunks.collect();
+        self.chunks.extend(chunks);
     }
 
     /// The types that stand above blocks while these move: by the files and ends of their definitions.

@@ -69,12 +69,20 @@ pub(super) fn work(
     let uses = home.uses(&sorted, &tests.below);
     let fates = home.fates(&uses);
     home.changes(&fates, modules, survey);
+    let macros = home.moved_macros().into_iter();
+    survey.items.extend(macros.map(|change| Change {
+        to: before(modules, &change.to),
+        ..change.clone()
+    }));
     home.lost(&fates, &uses, (survey, edits));
     for (file, span) in &sorted.cut {
         home.cut(*file, *span, edits);
     }
     for (path, edit) in &sorted.added {
         edits.push(path.clone(), edit.clone());
+    }
+    for (file, span) in statements::said_by_both(&home) {
+        home.cut(file, span, edits);
     }
     let kept = |file: FileId, at: u32| home.is_kept(&fates, &sorted, file, at);
     statements::check(&home, &kept, &mut survey.clearing.refusals);
@@ -333,6 +341,17 @@ impl Home<'_> {
                 })
             }
         })
+    }
+
+    /// Macros of the module of which it is said that they move.
+    pub fn moved_macros(&self) -> Vec<&Change> {
+        let moves = self.said.iter().copied().filter(|change| {
+            let name = change.from.rsplit("::").next().unwrap_or_default();
+            let named = self.world.items_of(self.module, name);
+            let is_macro = |item: &ItemId| self.world[*item].kind == ItemKind::Macro;
+            change.kind == ChangeKind::Move && !named.is_empty() && named.iter().all(is_macro)
+        });
+        moves.collect()
     }
 
     /// The changes of the items, and the names that a shim goes on having.

@@ -28,7 +28,7 @@ pub(super) fn check(
         .map(|one| one.code)
         .collect();
     for one in statements(home, home.module) {
-        if !there.contains(&one.code) {
+        if !there.contains(&one.code) && !kept(one.file, one.span.start) {
             refusals.push(would_be_lost(home, &one));
         }
     }
@@ -42,6 +42,19 @@ fn would_be_lost(home: &Home<'_>, one: &Statement) -> Finding {
         .coded(codes::LOST_DEFINITION)
         .at(one.span)
         .with_help(format!("put it into `{to}`, or remove it"))
+}
+
+/// Calls of macros that both modules have: those of the one that gives way go.
+pub(super) fn said_by_both(home: &Home<'_>) -> Vec<(FileId, ByteSpan)> {
+    let target = home.target().into_iter();
+    let there: BTreeSet<String> = target
+        .flat_map(|target| statements(home, target))
+        .map(|one| one.code)
+        .collect();
+    let own = statements(home, home.module).into_iter();
+    let both = own.filter(|one| there.contains(&one.code));
+    let both = both.filter(|one| home.set.chunk_at(one.file, one.span.start).is_some());
+    both.map(|one| (one.file, one.span)).collect()
 }
 
 /// Something without a name.
@@ -96,7 +109,7 @@ fn what(item: &syn::Item) -> Option<&'static str> {
     }
 }
 
-/// Macros of the module: they are seen by where they stand, and cannot move.
+/// Macros of the module that do not move: they are seen by where they stand.
 fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Vec<Finding>) {
     let world = home.world;
     let macros = || {
@@ -108,7 +121,13 @@ fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Ve
     let there = macros().filter(|item| Some(item.module) == home.target());
     let there: BTreeSet<&str> = there.map(|item| item.name.as_str()).collect();
     let own = macros().filter(|item| !item.local && item.module == home.module);
-    for item in own.filter(|item| !there.contains(item.name.as_str())) {
+    let moved: BTreeSet<&str> = home
+        .moved_macros()
+        .into_iter()
+        .filter_map(|change| change.from.rsplit("::").next())
+        .collect();
+    let is_lost = |name: &str| !there.contains(name) && !moved.contains(name);
+    for item in own.filter(|item| is_lost(&item.name)) {
         let Some((file, at)) = item.definitions.first().copied() else {
             continue;
         };

@@ -79,7 +79,7 @@ impl<'a> Settler<'_, 'a> {
         };
         let moves = |call: &MacroCall| {
             let chunk = self.set.chunk_at(file, call.body.start);
-            chunk.is_some_and(|chunk| chunk.is_call)
+            chunk.is_some_and(|chunk| chunk.is_call || chunk.definition.is_none())
         };
         let mut calls = facts.macro_calls.iter().filter(|call| {
             call.item_position && !moves(call) && !is_wrapper(self.world(), facts, call)
