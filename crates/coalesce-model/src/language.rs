@@ -264,6 +264,15 @@ pub struct LookupRegressions {
     pub unproven: Vec<Unproven>,
 }
 
+/// How two names come to have one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameValue {
+    /// The second is an import of the first.
+    Imported,
+    /// Each is given the same, under the same conditions.
+    Given,
+}
+
 /// The resolved modules, imports and names of one language.
 pub trait LanguageGraph: Send + Sync {
     /// How the language is written.
@@ -374,6 +383,12 @@ pub trait LanguageGraph: Send + Sync {
     /// brings the name that it begins with, or where the language does not say.
     fn meant(&self, module: &str, path: &[String]) -> Option<String> {
         let _ = (module, path);
+        None
+    }
+
+    /// How two names are known to have one value, whatever the words are that give it to them; `None` where they are not.
+    fn same_value(&self, old: &str, new: &str, texts: &dyn Texts) -> Option<SameValue> {
+        let _ = (old, new, texts);
         None
     }
 

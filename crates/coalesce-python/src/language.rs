@@ -6,7 +6,7 @@ use coalesce_model::{
     AddedImport, ByteSpan, Change, Edit, Finding, FoundItem, Grammar, Import, ImportChange,
     ItemShim, Language, LanguageGraph, LanguagePlan, Mention, Module, Outline, Reference, Rewrite,
     Root, Settings, Texts, TreePath, Unproven,
-    language::{LeadingModule, LookupRegressions, RewriteOptions},
+    language::{LeadingModule, LookupRegressions, RewriteOptions, SameValue},
     manifest::Accessor,
 };
 
@@ -146,6 +146,10 @@ impl LanguageGraph for PythonGraph {
         let path = self.modules.get(module).map(|module| &module.path);
         let mut around = std::iter::successors(path.and_then(TreePath::parent), TreePath::parent);
         around.any(|directory| project::is_published(texts, &directory))
+    }
+
+    fn same_value(&self, old: &str, new: &str, texts: &dyn Texts) -> Option<SameValue> {
+        rewrite::same_value(self, (old, new), texts)
     }
 
     fn signatures_apart(

@@ -6,7 +6,7 @@ use coalesce_clones::{
     SourceFile,
     coverage::{Entry, Note, PartKind, Place, Relation},
 };
-use coalesce_model::{Module, TokenClass, manifest::Choice};
+use coalesce_model::{Module, TokenClass, language::SameValue, manifest::Choice};
 
 use super::{Compared, Merge, Pair, impls, rust_tests, visibility};
 
@@ -252,8 +252,24 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
         (_, Some(Choice::KeepFrom)) if !part.names.is_empty() => Fate::Supersede,
         (_, Some(_)) => Fate::Undecided,
         (_, None) if is_own(merge, pair, part) => Fate::Pending { unique: false },
-        (_, None) => Fate::Undecided,
+        (_, None) => of_one_value(merge, pair, part).unwrap_or(Fate::Undecided),
     }
+}
+
+/// What becomes of names that the module which stays has with the same values, in other words or by an import of them.
+fn of_one_value(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Option<Fate> {
+    let separator = merge.separator();
+    let known = part.names.iter().map(|name| {
+        let [old, new] =
+            [pair.from, pair.into].map(|module| format!("{}{separator}{name}", module.name));
+        merge.graph.same_value(&old, &new, merge.texts)
+    });
+    let known: Vec<SameValue> = known.collect::<Option<_>>()?;
+    let all = |value: SameValue| !known.is_empty() && known.iter().all(|one| *one == value);
+    if all(SameValue::Imported) {
+        return Some(Fate::Move(None));
+    }
+    all(SameValue::Given).then_some(Fate::Covered { changed: false })
 }
 
 /// Whether users of a thing get the same of one that reads like it and has another name. Two types are two, however alike.

@@ -275,6 +275,8 @@ fn said(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
 /// whether anybody would make them one.
 fn said_of_twins(pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
     let right = part.entry.right.as_ref();
+    // An import there is of the very thing.
+    let right = right.filter(|right| right.kind != PartKind::Import);
     let right = right.filter(|_| part.entry.is_renamed())?;
     let (name, twin, into) = (part.keys.join(", "), &right.name, &pair.into.name);
     let left = at(&pair.from.path, part.place);

@@ -51,11 +51,11 @@ mod words;
 pub use accessors::rewrite as access;
 pub(crate) use imports::relative;
 pub use items::SHIM_OF_ITEMS;
-pub use items::signatures_apart;
 pub(crate) use items::{
     Header, NameIndex, bound_for_certain, inside_functions, is_builtin, on_request, stays_as_bound,
     taken_from,
 };
+pub use items::{same_value, signatures_apart};
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 

@@ -563,8 +563,13 @@ pub(super) fn tells_apart(
         {
             parts::tells_apart((from, to), (method, argument, rest), &compared)
         }
-        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith" | "find"
-        | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,
+        "count" if !given.is_empty() => given
+            .iter()
+            .any(|text| from.matches(text).count() != to.matches(text).count()),
+        "count" | "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith"
+        | "find" | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => {
+            from != to
+        }
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Where a module is not followed by an attribute, what is read of it is read elsewhere, through a variable.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, ModuleKind, Subject, Texts, TreePath, Unproven,
@@ -30,16 +30,20 @@ const BY_NAME: [&str; 6] = [
 /// Tells each place where a module that an item leaves is taken as a value.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     let mapping = file.mapping;
-    let leaves = |module: usize| {
+    let leaves = |module: usize, read: &Option<BTreeSet<&str>>| {
         let mut items = mapping.items.list.iter();
-        items.find(|moved| moved.source == module && leaves_untold(moved))
+        items.find(|moved| {
+            let item = moved.item.as_str();
+            let may_be_read = read.as_ref().is_none_or(|read| read.contains(item));
+            moved.source == module && leaves_untold(moved) && may_be_read
+        })
     };
     if mapping.items.list.is_empty() {
         return;
     }
     let why = "the module is taken as a value; what is read of it elsewhere is not known";
-    for (module, span) in modules_read(file) {
-        if let Some(moved) = leaves(module) {
+    for (module, span, used) in modules_read(file) {
+        if let Some(moved) = leaves(module, &read_of_local(file, used)) {
             let name = &moved.change.from;
             found.told.doubt(span, UnprovenKind::UnknownType, name, why);
         }
@@ -215,16 +219,80 @@ fn starred(file: &File<'_>, found: &mut FileEdits) {
 }
 
 /// The modules that a file reads whole, and where.
-fn modules_read(file: &File<'_>) -> Vec<(usize, ByteSpan)> {
+fn modules_read<'f>(file: &'f File<'_>) -> Vec<(usize, ByteSpan, &'f Use)> {
     let uses = file.analysis().uses.iter();
     let read = uses.filter(|used| !used.store && !used.assigned && !used.annotation);
     let read = read.filter(|used| !is_looked_up_by_name(file, used));
     let read = read.filter(|used| !is_only_asked(file.text, used));
     let whole = read.filter_map(|used| {
         let (first, last) = used.chain.first().zip(used.chain.last())?;
-        Some((whole_module(file, used)?, first.span.cover(last.span)))
+        Some((whole_module(file, used)?, first.span.cover(last.span), used))
     });
     whole.collect()
+}
+
+/// All that is read of a module which a local name of a function is given, where nothing else is done with that name:
+/// `module = gpu if fast else None`, `module.dispatch()`. `None` where it may be anything.
+fn read_of_local<'f>(file: &'f File<'_>, used: &Use) -> Option<BTreeSet<&'f str>> {
+    let target = local_given(file.text, used)?;
+    let analysis = file.analysis();
+    let scope = analysis.binding_scope(used.stands_in, target)?;
+    let is_local = scope > 0 && analysis.scopes.get(scope).is_some_and(|scope| !scope.class);
+    let own = analysis.uses.iter().filter(|one| {
+        one.root() == target && analysis.binding_scope(one.scope, target) == Some(scope)
+    });
+    let mut read = BTreeSet::new();
+    for one in own.filter(|one| !one.store) {
+        match one.chain.get(1) {
+            Some(attribute) => _ = read.insert(attribute.text.as_str()),
+            None if is_asked_for(file.text, one) => {}
+            None => return None,
+        }
+    }
+    let sets_any = read.contains("__dict__") || read.contains("__getattribute__");
+    (is_local && !sets_any).then_some(read)
+}
+
+/// The name that a line gives what a use reads, and nothing else: `m = a.b`, `m = a if c else None`.
+fn local_given<'t>(text: &'t str, used: &Use) -> Option<&'t str> {
+    let (first, last) = used.chain.first().zip(used.chain.last())?;
+    let before = text.get(..first.span.start as usize)?;
+    let before = before.rsplit('\n').next()?;
+    let after = text.get(last.span.end as usize..)?.lines().next()?;
+    let (target, head) = before.trim_start().split_once(" = ")?;
+    let is_chain = |part: &str| !part.is_empty() && part.chars().all(|c| is_word(c) || c == '.');
+    let is_other = match (head.trim(), after.trim()) {
+        ("", "") => true,
+        ("", after) => {
+            let other = after
+                .strip_prefix("if ")
+                .and_then(|rest| rest.split_once(" else "));
+            other.is_some_and(|(_, other)| is_chain(other.trim()))
+        }
+        (head, "") => {
+            let other = head
+                .strip_suffix(" else")
+                .and_then(|rest| rest.split_once(" if "));
+            other.is_some_and(|(other, _)| is_chain(other.trim()))
+        }
+        _ => false,
+    };
+    (is_other && target.chars().all(is_word)).then_some(target)
+}
+
+/// Whether a name is asked whether it is anything: `if m:`, `m is not None`.
+fn is_asked_for(text: &str, used: &Use) -> bool {
+    let Some(root) = used.chain.first() else {
+        return false;
+    };
+    let before = text.get(..root.span.start as usize).unwrap_or_default();
+    let before = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let after = text.get(root.span.end as usize..).unwrap_or_default();
+    let condition = ["if ", "elif ", "if not ", "elif not ", "while "];
+    let none = [" is None", " is not None"];
+    let mut compared = none.iter().filter_map(|none| after.strip_prefix(none));
+    compared.any(|rest| !rest.starts_with(is_word))
+        || condition.contains(&before) && after.starts_with(':')
 }
 
 fn leaves_untold(moved: &Moved) -> bool {

@@ -125,7 +125,7 @@ impl Functions {
         for function in std::iter::once(&get).chain(&has) {
             function.callable(plan);
         }
-        let known = get.read(library, |reader, found, held| reader.gives(found, held));
+        let known = get.known(library);
         if known.is_none() {
             let why = format!("it may give something else than `{library}`, or `None` without it");
             plan.unproven.push(get.unproven(why));
@@ -200,6 +200,22 @@ impl AccessorFunction {
         let known = |found: &&StmtFunctionDef| once && read::is_known_as_written(found);
         let found = definition(statements, &self.name).filter(known)?;
         ask(reader, found, held.as_ref())
+    }
+
+    /// What the function gives, by itself or by another one of its module that it calls for that.
+    fn known(&self, library: &str) -> Option<Known> {
+        let own = self.read(library, |reader, found, held| reader.gives(found, held));
+        own.or_else(|| {
+            let name = self.read(library, |_, found, _| read::called_for_all(found))?;
+            let other = Self {
+                name,
+                module: self.module,
+                home: self.home.clone(),
+                path: self.path.clone(),
+                text: std::sync::Arc::clone(&self.text),
+            };
+            other.read(library, |reader, found, held| reader.gives(found, held))
+        })
     }
 
     /// Refuses what cannot be called the way that it is going to be.

@@ -332,6 +332,16 @@ pub fn is_known_as_written(function: &ast::StmtFunctionDef) -> bool {
     function.parameters.is_empty() && function.decorator_list.iter().all(remembers)
 }
 
+/// The function whose result is all that a function gives: `return get_cupy()`.
+pub fn called_for_all(function: &ast::StmtFunctionDef) -> Option<String> {
+    let [Stmt::Return(back)] = body_of(function) else {
+        return None;
+    };
+    let call = back.value.as_deref()?.as_call_expr()?;
+    let name = call.func.as_name_expr()?;
+    call.arguments.is_empty().then(|| name.id.to_string())
+}
+
 /// The statements of a function, without its documentation.
 fn body_of(function: &ast::StmtFunctionDef) -> &[Stmt] {
     let documents = |statement: &Stmt| matches!(statement, Stmt::Expr(expression) if expression.value.is_string_literal_expr());

@@ -4,11 +4,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
+use ruff_python_ast::{Expr, Stmt};
 
 use super::found_by_name::Traveller;
 use crate::{
-    analysis::{Analysis, Called, DefinitionKind, Use},
+    analysis::{Analysis, Called, DefinitionKind, Use, predicates::is_literal},
     names::{last_word, occurrences_of_word},
+    parser::{parse_module, statements},
 };
 
 /// How many names that a value calls are looked at: the texts of the tree are, for each.
@@ -61,7 +63,9 @@ impl Traveller<'_> {
     /// A value that is pickled by a text, which is looked up in the module of its class (`def __reduce__` that returns a
     /// name): there it is no more, or warns.
     pub(super) fn pickled_by_text(&self, plan: &mut LanguagePlan) {
-        if self.own.kind != DefinitionKind::Value {
+        let code = self.own.span.of(&self.source.text).unwrap_or_default();
+        // A number or a text is pickled as what it is.
+        if self.own.kind != DefinitionKind::Value || is_literal_value(code) {
             return;
         }
         let item = self.moved.item.as_str();
@@ -123,6 +127,21 @@ impl Traveller<'_> {
             .filter(|text| !name.is_empty() && occurrences_of_word(text, name))
             .collect()
     }
+}
+
+/// Whether an assignment gives a literal, or a table of literals.
+fn is_literal_value(code: &str) -> bool {
+    let (parsed, _) = parse_module(code);
+    let value = match statements(&parsed) {
+        [Stmt::Assign(assign)] => Some(&*assign.value),
+        [Stmt::AnnAssign(assign)] => assign.value.as_deref(),
+        _ => None,
+    };
+    let value = match value {
+        Some(Expr::UnaryOp(negated)) => Some(&*negated.operand),
+        value => value,
+    };
+    value.is_some_and(is_literal)
 }
 
 /// Whether a name may be bound in a text: it stands behind `def` or `class`, or before what assigns.

@@ -23,7 +23,9 @@ use super::{
     apart, caches, changed_elsewhere,
     equal_objects::{self, UsedItems},
     found_by_name::is_fixture,
-    identity, logger_names,
+    guarded_values, identity,
+    local_names::{self, Parametric},
+    logger_names,
     name_index::NameIndex,
     patches, refusal,
     results::{self, Results},
@@ -86,6 +88,10 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
     let Some((home, item)) = place_of(mapping, &swap.to) else {
         return Comparison::Unknown(format!("`{}` cannot be read", swap.to));
     };
+    let both = ((swap.source, swap.item.as_str()), (home, item.as_str()));
+    if guarded_values::are_one(mapping.graph, modules, both) {
+        return Comparison::Same;
+    }
     let old = Definition::new(mapping, swap.source, &swap.item, modules);
     let new = Definition::new(mapping, home, &item, modules);
     let (Some(old), Some(new)) = (old, new) else {
@@ -95,7 +101,7 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
         );
         return Comparison::Unknown(why);
     };
-    if !old.has_text_of(&new) {
+    if !old.has_text_of(&new) && !local_names::are_one(&old, &new, Parametric::ByPosition) {
         if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
             let (from, to) = (&swap.from, &swap.to);
             return Comparison::Unknown(format!(
@@ -535,6 +541,7 @@ impl Definition {
     /// Whether both say the same, their own names and their documentation aside.
     pub(super) fn has_text_of(&self, other: &Self) -> bool {
         ComparableStmt::from(&self.statement) == ComparableStmt::from(&other.statement)
+            || local_names::are_one(self, other, Parametric::ByName)
     }
 
     /// Whether what a use leads to is asked for here: by `is`, by `isinstance`, by `except`.

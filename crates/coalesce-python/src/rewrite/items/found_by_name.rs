@@ -15,8 +15,9 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Moved, annotation_readers::AnnotationReaders, fixtures, put_together, read_early::Changed,
-    refusal, results::is_decorated, source::has_future, source_file::SourceFile,
+    Moved, annotation_readers::AnnotationReaders, fixtures, name_readers::NameReaders,
+    put_together, read_early::Changed, refusal, results::is_decorated, source::has_future,
+    source_file::SourceFile,
 };
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
@@ -31,13 +32,15 @@ use crate::{
     },
 };
 
-/// What is known of who goes by types.
+/// What is known of who goes by types and names.
 #[derive(Default)]
 struct TypeReaders {
     /// Whether a file that names what moves evaluates types.
     evaluating: RefCell<FxHashMap<usize, bool>>,
     /// Who reads them as they stand, in the whole tree.
     reading: OnceCell<AnnotationReaders>,
+    /// Who reads the names of definitions.
+    names: OnceCell<NameReaders>,
 }
 
 /// One definition that travels.
@@ -373,6 +376,12 @@ impl Traveller<'_> {
             .get_or_init(|| AnnotationReaders::of_tree(self.mapping, self.texts));
         let is_class = self.own.kind == DefinitionKind::Class;
         readers.may_read(self.moved.source, &self.moved.item, is_class)
+    }
+
+    /// Who reads the names of definitions when the program runs.
+    pub(super) fn name_readers(&self) -> &NameReaders {
+        let read = || NameReaders::of_tree(self.mapping, self.texts);
+        self.readers.names.get_or_init(read)
     }
 
     /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.

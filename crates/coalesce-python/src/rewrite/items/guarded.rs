@@ -21,7 +21,7 @@ pub fn is_guarded(source: &Source, extent: ByteSpan) -> bool {
 }
 
 /// The one statement that binds an item together with others, all of which go where it goes, as a
-/// guarded import does: it leaves as it is.
+/// guarded import does, or all of which give way: it leaves as it is.
 pub fn block_of(
     mapping: &Mapping<'_>,
     source: &Source,
@@ -36,8 +36,9 @@ pub fn block_of(
     let goes = |name: &str| {
         let other = mapping.items.index(moved.source, name);
         let other = other.and_then(|at| mapping.items.list.get(at));
-        other.is_some_and(|other| {
-            other.travels() && other.parent == moved.parent && other.name == other.item
+        other.is_some_and(|other| match moved.travels() {
+            true => other.travels() && other.parent == moved.parent && other.name == other.item,
+            false => !other.travels(),
         })
     };
     let bound = source.analysis.scopes.first()?;

@@ -24,12 +24,15 @@ mod fixtures;
 mod flags;
 mod found_by_name;
 mod guarded;
+mod guarded_values;
 mod header;
 mod identity;
 mod imported;
+mod local_names;
 mod logger_names;
 mod loggers;
 mod name_index;
+mod name_readers;
 mod needs;
 mod on_request;
 mod order;
@@ -48,6 +51,7 @@ mod senses;
 mod set_by_parts;
 mod set_names;
 mod shims;
+mod shown_names;
 mod signatures;
 mod source;
 mod source_file;
@@ -78,6 +82,7 @@ pub(crate) use certain::bound as bound_for_certain;
 pub use cut::newline;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
+pub use guarded_values::same_value;
 pub use header::Header;
 pub use name_index::NameIndex;
 pub use on_request::on_request;
@@ -261,6 +266,7 @@ pub fn plan(
     plan: &mut LanguagePlan,
 ) {
     signatures::check(mapping, texts, plan);
+    shown_names::check(mapping, texts, plan);
     if mapping.items.list.is_empty() {
         return;
     }

@@ -1,11 +1,13 @@
 //! What a program reads of a definition's name when it runs: `__name__` in tables, methods that are found by the name of
 //! a class, decorators and base classes that go by it. A definition that gets another name is found by that one then.
 
+use std::{cell::OnceCell, collections::BTreeSet};
+
 use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
 
 use super::{Moved, found_by_name::Traveller, source::Source};
 use crate::{
-    analysis::{Analysis, Called, DefinitionKind},
+    analysis::{Analysis, Called, Definition, DefinitionKind},
     names::{is_word, last_word, occurrences_of_word},
     rewrite::words::Word,
 };
@@ -116,14 +118,6 @@ pub fn own_name(source: &Source, moved: &Moved) -> Option<ByteSpan> {
     (first && NAMING.contains(&last_word(called.trim_end()))).then_some(string.span)
 }
 
-/// Whether a text goes on with a dot: `.RED"`, `."`.
-fn is_member(after: &str) -> bool {
-    after.strip_prefix('.').is_some_and(|rest| {
-        let rest = rest.trim_start_matches(is_word);
-        rest.starts_with(['"', '\''])
-    })
-}
-
 /// Whether a metaclass does something with the name that it is given, but make the class of it.
 fn keeps_name(text: &str) -> bool {
     ["def __new__(", "def __init__("].iter().any(|head| {
@@ -165,13 +159,23 @@ impl Traveller<'_> {
         if let Some(found) = self.named_in_table() {
             plan.unproven.push(found);
         }
-        let words = self.mapping.words(self.texts);
-        if self.is_enumeration() || words.iter().any(|words| words.has(Word::Name)) {
+        if self.is_name_read() {
             let mut modules = self.mapping.graph.modules.iter();
             let spellings = self.spellings();
             let found = modules.find_map(|module| self.longer_name(&module.path, &spellings, plan));
             plan.unproven.extend(found);
         }
+    }
+
+    /// Whether somebody may read its name when the program runs.
+    fn is_name_read(&self) -> bool {
+        let facts = self.mapping.graph.facts.get(self.moved.source);
+        let effects = facts.iter().flat_map(|facts| &facts.effects);
+        let own = effects.filter(|effect| effect.item.as_deref() == Some(&*self.moved.item));
+        let decorators = own.filter_map(|effect| effect.chain.last().map(String::as_str));
+        let item = (self.moved.source, self.moved.item.as_str());
+        let is_class = self.own.kind == DefinitionKind::Class;
+        self.name_readers().may_read(item, is_class, decorators)
     }
 
     /// A table by the names of definitions that has this one: `{c.__name__: c for c in (Circle, Square)}`.
@@ -195,14 +199,6 @@ impl Traveller<'_> {
                 })
             })
         })
-    }
-
-    /// Whether members say the name of the class when they are made texts: `Color.RED`.
-    fn is_enumeration(&self) -> bool {
-        let text = self.own.span.of(&self.source.text).unwrap_or_default();
-        let head = text.split_once(':').map_or(text, |(head, _)| head);
-        self.own.kind == DefinitionKind::Class
-            && ["Enum", "Flag"].iter().any(|base| head.contains(base))
     }
 
     /// The ways in which the name may stand in a text: as it is, and as code of the tree writes names.
@@ -235,21 +231,28 @@ impl Traveller<'_> {
         plan: &LanguagePlan,
     ) -> Option<Unproven> {
         let text = self.texts.text(path)?;
-        let (span, why) = self.in_longer_name(&text, spellings)?;
-        let edits = plan.edits.get(path).into_iter().flatten();
-        let mut changed = edits.filter(|edit| edit.span.cover(span) == edit.span);
-        let exported = Analysis::new(&text).all.unwrap_or_default();
-        let mut exported = exported.iter();
-        let listed = exported.any(|entry| entry.span.cover(span) == entry.span);
-        if changed.next().is_some() || listed {
-            return None;
-        }
+        let analysis = OnceCell::new();
+        let edits = plan.edits.get(path);
+        let follows = |span: ByteSpan| {
+            let analysis = analysis.get_or_init(|| Analysis::new(&text));
+            let mut edits = edits.into_iter().flatten();
+            let mut exported = analysis.all.iter().flatten();
+            let mut types = analysis.strings.iter().filter(|string| string.annotation);
+            edits.any(|edit| edit.span.cover(span) == edit.span)
+                || exported.any(|entry| entry.span.cover(span) == entry.span)
+                || types.any(|string| string.span.contains(span))
+        };
+        let mut spellings = spellings.iter();
+        let (span, why) = spellings.find_map(|name| {
+            let mut found = self.in_longer_names(&text, name);
+            found.find(|(span, _)| !follows(*span))
+        })?;
         Some(Unproven {
             path: path.clone(),
             span: Some(span),
             kind: UnprovenKind::DynamicImport,
             name: self.moved.change.from.clone(),
-            why,
+            why: why.to_owned(),
         })
     }
 
@@ -339,8 +342,7 @@ impl Traveller<'_> {
     /// Whether a base class may do something with the names of its subclasses.
     fn may_go_by_name(&self, base: &str) -> bool {
         let Some(text) = self.text_defining(base) else {
-            let mut errors = ["Error", "Exception", "Warning"].iter();
-            return !errors.any(|end| base.ends_with(end)) && !NAMELESS_BASES.contains(&base);
+            return !is_error(base) && !NAMELESS_BASES.contains(&base);
         };
         let hooks = [
             "__init_subclass__",
@@ -360,34 +362,113 @@ impl Traveller<'_> {
         self.texts.text(&module.path)
     }
 
-    /// A definition whose name ends with that of the item (`visit_Item`), or a text that is it.
-    fn in_longer_name(&self, text: &str, spellings: &[String]) -> Option<(ByteSpan, String)> {
-        let mut spellings = spellings.iter();
-        spellings.find_map(|name| self.in_longer_name_as(text, name))
-    }
-
-    fn in_longer_name_as(&self, text: &str, item: &str) -> Option<(ByteSpan, String)> {
-        let mut places = memchr::memmem::find_iter(text.as_bytes(), item.as_bytes());
-        places.find_map(|at| {
+    /// Definitions whose name ends with that of the item (`visit_Item`), where something may put such names together, and texts
+    /// that are it.
+    fn in_longer_names<'t>(
+        &'t self,
+        text: &'t str,
+        item: &'t str,
+    ) -> impl Iterator<Item = (ByteSpan, &'static str)> + 't {
+        let places = memchr::memmem::find_iter(text.as_bytes(), item.as_bytes());
+        places.filter_map(move |at| {
             let (before, after) = (text.get(..at)?, text.get(at + item.len()..)?);
-            let ends = !after.starts_with(is_word);
             let span = ByteSpan::from_range(at..at + item.len());
-            let begins = before.ends_with(['"', '\'']);
-            let member = || self.is_enumeration() && begins && is_member(after);
-            let quoted = begins && after.starts_with(['"', '\'']) || member();
-            let longer = before.ends_with('_') && {
-                let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
-                let head = line.trim_end_matches(is_word);
-                ends && (head.ends_with("def ") || head.ends_with("class "))
+            let quoted = before.ends_with(['"', '\'']) && after.starts_with(['"', '\'']);
+            let longer = || {
+                let prefix = last_word(before);
+                let head = before.strip_suffix(prefix)?;
+                let defines = head.ends_with("def ") || head.ends_with("class ");
+                let whole = prefix.ends_with('_') && !after.starts_with(is_word);
+                (whole && defines && self.puts_together(text, prefix, at)).then_some(())
             };
-            let why = if longer {
-                "this is found by the name of the item, if anything is"
-            } else if quoted {
-                "a text that may be compared with its name"
-            } else {
-                return None;
-            };
-            Some((span, why.to_owned()))
+            match longer() {
+                Some(()) => Some((
+                    span,
+                    "this is found by the name of the item, if anything is",
+                )),
+                None => quoted.then_some((span, "a text that may be compared with its name")),
+            }
         })
     }
+
+    /// Whether something may put a name together that begins so: a text of the tree (`"visit_" + name`, `f"visit_{name}"`), or a
+    /// base class from outside of the tree that the definition at a place is a method of.
+    fn puts_together(&self, text: &str, prefix: &str, at: usize) -> bool {
+        let mut modules = self.mapping.graph.modules.iter();
+        let begun = modules.any(|module| {
+            let text = self.texts.text(&module.path).unwrap_or_default();
+            begins_names(&text, prefix)
+        });
+        begun || self.is_method_of_unknown(text, at)
+    }
+
+    /// Whether the class around a place has a base outside of the tree that may look for its methods by names.
+    fn is_method_of_unknown(&self, text: &str, at: usize) -> bool {
+        let analysis = Analysis::new(text);
+        let place = ByteSpan::from_range(at..at);
+        let classes = analysis.definitions.iter();
+        let mut classes = classes.filter(|each| each.kind == DefinitionKind::Class);
+        let around = classes.find(|each| each.span.contains(place));
+        let mut open: Vec<String> =
+            around.map_or_else(Vec::new, |class| bases_of(&analysis, class));
+        let mut seen = BTreeSet::new();
+        while let Some(base) = open.pop() {
+            if !seen.insert(base.clone()) || NAMELESS_BASES.contains(&&*base) {
+                continue;
+            }
+            let Some(text) = self.text_defining(&base) else {
+                return !is_error(&base);
+            };
+            let analysis = Analysis::new(&text);
+            let mut classes = analysis.definitions.iter();
+            let own = classes.find(|each| {
+                each.kind == DefinitionKind::Class && each.name == base && each.class.is_none()
+            });
+            match own {
+                Some(class) => open.extend(bases_of(&analysis, class)),
+                None => return true,
+            }
+        }
+        false
+    }
+}
+
+/// The last names of the bases of a class.
+fn bases_of(analysis: &Analysis, class: &Definition) -> Vec<String> {
+    let uses = analysis.uses.iter();
+    let bases = uses.filter(|used| used.called == Called::Base);
+    let own = bases.filter_map(|used| {
+        let (first, last) = used.chain.first().zip(used.chain.last())?;
+        class.span.contains(first.span).then(|| last.text.clone())
+    });
+    own.collect()
+}
+
+/// Whether a base class is that of errors, by its name.
+fn is_error(base: &str) -> bool {
+    let mut errors = ["Error", "Exception", "Warning"].iter();
+    errors.any(|end| base.ends_with(end))
+}
+
+/// Whether a text has the beginning of a name, to go on with another, as a text or a part of one.
+fn begins_names(text: &str, prefix: &str) -> bool {
+    let word = prefix.trim_end_matches('_');
+    let ends = |at: usize, length: usize, ends: &[char]| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + length..).unwrap_or_default();
+        !before.ends_with(is_word) && after.starts_with(ends)
+    };
+    let mut begun = memchr::memmem::find_iter(text.as_bytes(), prefix.as_bytes());
+    if begun.any(|at| ends(at, prefix.len(), &['"', '\'', '{', '%'])) {
+        return true;
+    }
+    // `f"{kind}_{name}"`, `"_".join((kind, name))`
+    let joins = ["}_{", "s_%s", "\"_\"", "'_'", "r_%s"].iter();
+    let mut words = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
+    !word.is_empty()
+        && words.any(|at| {
+            let quoted = text.get(..at).unwrap_or_default().ends_with(['"', '\'']);
+            quoted && ends(at, word.len(), &['"', '\''])
+        })
+        && joins.into_iter().any(|join| text.contains(join))
 }

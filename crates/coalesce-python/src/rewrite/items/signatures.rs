@@ -388,7 +388,7 @@ fn shape(definitions: &[&Stmt]) -> Option<Shape> {
     match definitions {
         // Of overloads the last one is the function.
         [overloads @ .., Stmt::FunctionDef(function)]
-            if plain(&function.decorator_list)
+            if is_plain(&function.decorator_list)
                 && overloads.iter().all(|each| is_overload(each)) =>
         {
             Some(Shape {
@@ -425,7 +425,7 @@ pub(super) fn is_called(statement: &Stmt, name: &str) -> bool {
 }
 
 /// Decorators may change what a function takes; these do not.
-fn plain(decorators: &[ast::Decorator]) -> bool {
+pub(super) fn is_plain(decorators: &[ast::Decorator]) -> bool {
     let known = ["cache", "lru_cache", "wraps"];
     let mut decorators = decorators.iter();
     decorators.all(|decorator| known.contains(&name_of(&decorator.expression)))

@@ -10,7 +10,11 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::signatures::Swap;
 use crate::{
-    analysis::{Analysis, Use, predicates::last_name, shift},
+    analysis::{
+        Analysis, Use,
+        predicates::{chain, last_name},
+        shift,
+    },
     graph::Entity,
     names::Names,
     parser::{parse_module, statements},
@@ -153,7 +157,10 @@ impl Asks {
     fn chains(&mut self, expression: &Expr) {
         match expression {
             Expr::Tuple(tuple) => tuple.elts.iter().for_each(|each| self.chains(each)),
-            Expr::Name(_) | Expr::Attribute(_) => self.compared.push(self.span(expression.range())),
+            // What is read of an object, `K(1).laps`, is no member of its class.
+            Expr::Name(_) | Expr::Attribute(_) if chain(expression).is_some() => {
+                self.compared.push(self.span(expression.range()));
+            }
             _ => {}
         }
     }

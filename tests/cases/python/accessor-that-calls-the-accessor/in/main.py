@@ -1,0 +1,3 @@
+from lab.user import there
+
+print(there())

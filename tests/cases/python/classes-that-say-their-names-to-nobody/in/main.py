@@ -1,0 +1,3 @@
+from lab.device import Device, Plain
+
+print(Device("gpu").kind, Plain is not None)

@@ -1,0 +1,9 @@
+try:
+    import cupy
+    HAS_CUPY = True
+except Exception:
+    HAS_CUPY = False
+
+
+def there():
+    return HAS_CUPY

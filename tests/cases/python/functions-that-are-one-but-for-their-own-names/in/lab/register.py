@@ -1,0 +1,2 @@
+def apply(function):
+    return function(value=1)

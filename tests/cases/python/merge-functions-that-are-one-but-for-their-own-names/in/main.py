@@ -1,0 +1,3 @@
+from lab.numbers import variance
+
+print(variance([1, 3]))

@@ -1,0 +1,6 @@
+def unit():
+    return 2
+
+
+def dispatch():
+    return unit()

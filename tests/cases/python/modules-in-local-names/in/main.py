@@ -1,0 +1,3 @@
+from lab.api import given, run
+
+print(run(True), given(False))

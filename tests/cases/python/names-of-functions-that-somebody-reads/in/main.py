@@ -1,0 +1,3 @@
+from lab.ops import run
+
+print(run("blur", 1))
