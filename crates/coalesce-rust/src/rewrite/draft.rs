@@ -35,6 +35,18 @@ pub(super) struct Told {
     pub settled: BTreeSet<(TreePath, ByteSpan)>,
 }
 
+impl Told {
+    /// Adds what another pass tells.
+    pub fn add(&mut self, other: Self) {
+        self.rewrites.extend(other.rewrites);
+        self.not_rewritten.extend(other.not_rewritten);
+        self.unproven.extend(other.unproven);
+        self.refusals.extend(other.refusals);
+        self.needs.extend(other.needs);
+        self.settled.extend(other.settled);
+    }
+}
+
 /// What becomes of one file.
 #[derive(Default)]
 pub(super) struct FileWork {

@@ -12,13 +12,11 @@ use coalesce_model::{
 
 use super::{
     draft::span_of,
-    items::{
-        moving::{Chunk, Set},
-        scan::Borrow,
-    },
+    items::moving::{Chunk, Set},
     mapping::Mapping,
     needs::{Need, Subject},
     place::Place,
+    scan::Borrow,
     spell::{Speller, spelled},
     traits::Demand,
     walk::{Leaving, Walk},

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath, finding::codes};
+use coalesce_model::{Change, ChangeKind, Finding, Subject, Texts, TreePath, finding::codes};
 
 use super::{
     place::Place,
@@ -116,6 +116,9 @@ impl<'a> Mapping<'a> {
     }
 
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
+        if change.subject != Subject::Module {
+            return None;
+        }
         let module = self.world.modules_named(&change.from).first().copied()?;
         match self.place_of(change, module) {
             Ok(place) => Some((module, place)),
@@ -295,6 +298,11 @@ impl<'a> Mapping<'a> {
     /// The change that speaks for a module: the nearest around it.
     pub fn owner(&self, module: ModuleId) -> Option<usize> {
         self.owner.get(module.index()).copied().flatten()
+    }
+
+    /// Whether a module gets another place or goes.
+    pub fn changes_modules(&self) -> bool {
+        self.roots.iter().any(Option::is_some)
     }
 
     pub fn is_changed(&self, module: ModuleId) -> bool {

@@ -16,24 +16,20 @@ use crate::{
     resolve::{CrateId, FileId, ModuleId},
 };
 
-/// The tree after the changes, as far as files go.
-#[derive(Clone, Copy)]
-pub(super) struct Target<'t> {
-    pub mapping: &'t Mapping<'t>,
-    pub structure: &'t Structure,
-    /// The items that leave, where it is they that do.
-    pub set: Option<&'t Set<'t>>,
-}
-
 /// Adds the edits of one file.
-pub(super) fn rewrite(target: Target<'_>, file: FileId, edits: &mut Vec<Edit>, told: &mut Told) {
-    let world = target.mapping.world;
+pub(super) fn rewrite(
+    (set, structure): (&Set<'_>, &Structure),
+    file: FileId,
+    edits: &mut Vec<Edit>,
+    told: &mut Told,
+) {
+    let world = set.world();
     let (source, facts) = (&world[file], world.facts(file));
     let mut pass = Pass {
         taken: taken(edits),
-        mapping: target.mapping,
-        structure: target.structure,
-        set: target.set,
+        mapping: set.mapping,
+        structure,
+        set,
         file,
         path: &source.path,
         facts,
@@ -61,7 +57,7 @@ fn taken(edits: &[Edit]) -> BTreeMap<u32, u32> {
 struct Pass<'p> {
     mapping: &'p Mapping<'p>,
     structure: &'p Structure,
-    set: Option<&'p Set<'p>>,
+    set: &'p Set<'p>,
     file: FileId,
     path: &'p TreePath,
     facts: &'p SourceFacts,
@@ -136,26 +132,24 @@ impl Pass<'_> {
 
     /// What an include is relative to, before and after.
     fn bases(&self, include: &Include) -> Option<(TreePath, TreePath)> {
-        let set = self.set.and_then(|set| {
-            let chunk = set.chunk_at(self.file, include.span.start)?;
-            Some((set, chunk))
-        });
-        let to = set.map(|(set, chunk)| &set.moving(chunk.moving).to);
+        let set = self.set;
+        let chunk = set.chunk_at(self.file, include.span.start);
+        let to = chunk.map(|chunk| &set.moving(chunk.moving).to);
         if include.from_manifest {
             let module = self.module()?;
             let after = to.map_or_else(|| self.mapping.after(module).krate, |to| to.krate);
             return Some((self.package(), self.package_of(after)));
         }
-        match set {
-            Some((set, chunk)) if set.is_dropped(chunk) => None,
-            Some((set, chunk)) => Some((self.path.parent()?, self.arrival(set, chunk)?)),
+        match chunk {
+            Some(chunk) if set.is_dropped(chunk) => None,
+            Some(chunk) => Some((self.path.parent()?, self.arrival(chunk)?)),
             None => self.directories(),
         }
     }
 
     /// The directory of the file that a piece of text goes to.
-    fn arrival(&self, set: &Set<'_>, chunk: &Chunk) -> Option<TreePath> {
-        let to = &set.moving(chunk.moving).to;
+    fn arrival(&self, chunk: &Chunk) -> Option<TreePath> {
+        let to = &self.set.moving(chunk.moving).to;
         match self.structure.made.get(to) {
             Some(made) => made.file.parent(),
             None => self.mapping.file_of(self.mapping.at(to)?).parent(),

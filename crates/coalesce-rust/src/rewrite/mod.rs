@@ -14,7 +14,6 @@ mod declarations;
 mod draft;
 mod expansions;
 mod exported_macros;
-mod file;
 mod fits;
 mod follow;
 mod fragment;
@@ -49,6 +48,7 @@ mod place;
 mod public;
 mod relocation;
 mod removal;
+mod scan;
 mod shim_names;
 mod shims;
 mod short_paths;
@@ -84,21 +84,20 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
     language::RewriteOptions,
 };
-use rayon::prelude::*;
 
 use crate::{
     RustGraph,
-    facts::SourceFacts,
-    resolve::{FileId, ModuleId, SourceFile},
+    resolve::{FileId, ModuleId},
     rewrite::{
         declarations::Placing,
         draft::Told,
-        file::FileEdits,
+        items::moving::Set,
         mapping::Mapping,
         needs::{Need, Needs},
         relocation::{Piece, Relocation},
         shims::Shims,
         structure::Structure,
+        use_tree::LeafChange,
     },
 };
 
@@ -193,7 +192,9 @@ fn respell(
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) -> BTreeSet<(TreePath, ByteSpan)> {
-    let mut settled = BTreeSet::new();
+    let set = Set::empty(mapping, &[]);
+    let mut scan = scan::scan(&set, structure);
+    items::imports::settle(&set, &mut scan, &items::shims::Shims::default());
     let mut idle = idle_globs::find(mapping);
     let imports = idle_imports::find(mapping);
     for (file, leaf) in imports.spent {
@@ -201,13 +202,20 @@ fn respell(
         changes.insert(leaf, idle_globs::Idle::Goes);
     }
     plan.unproven.extend(imports.unproven);
-    plan.refusals.extend(idle.refusals.iter().cloned());
-    plan.unproven.extend(idle.unproven.iter().cloned());
-    for (path, mut made) in files(mapping, structure, &idle) {
-        settled.append(&mut made.told.settled);
-        needs.extend(tell(plan, made.told));
-        add(edits, BTreeMap::from([(path, made.edits)]));
+    plan.refusals.extend(idle.refusals);
+    plan.unproven.extend(idle.unproven);
+    for (file, changes) in idle.changes {
+        let work = scan.files.entry(file).or_default();
+        for (leaf, idle) in changes {
+            match idle {
+                idle_globs::Idle::Goes => _ = work.leaves.entry(leaf).or_insert(LeafChange::Drop),
+                idle_globs::Idle::Narrows(edit) => work.edits.push(edit),
+            }
+        }
     }
+    add(edits, scan.edits(&set, structure));
+    let settled = std::mem::take(&mut scan.told.settled);
+    needs.extend(tell(plan, scan.told));
     settled
 }
 
@@ -345,63 +353,6 @@ fn moves(structure: &Structure) -> Vec<FileMove> {
             to: to.clone(),
         })
         .collect()
-}
-
-/// Every file that may name what moves, or moves itself.
-fn files(
-    mapping: &Mapping<'_>,
-    structure: &Structure,
-    idle: &idle_globs::IdleGlobs,
-) -> Vec<(TreePath, FileEdits)> {
-    let world = mapping.world;
-    let mut names = packages::names(mapping);
-    names.extend(exported_macros::names(mapping));
-    let sources: Vec<_> = world.sources().collect();
-    let work = |(file, source): (FileId, &SourceFile)| {
-        let idle = idle.changes.get(&file);
-        if idle.is_none() && !is_concerned(mapping, structure, file, &names) {
-            return None;
-        }
-        let text = mapping.texts.text(&source.path)?;
-        let mut made = file::rewrite(mapping, file, &text, idle);
-        let target = mentions::Target {
-            mapping,
-            structure,
-            set: None,
-        };
-        mentions::rewrite(target, file, &mut made.edits, &mut made.told);
-        Some((source.path.clone(), made))
-    };
-    sources.into_par_iter().filter_map(work).collect()
-}
-
-fn is_concerned(
-    mapping: &Mapping<'_>,
-    structure: &Structure,
-    file: FileId,
-    names: &BTreeSet<String>,
-) -> bool {
-    let world = mapping.world;
-    let source = &world[file];
-    let facts = world.facts(file);
-    if structure.deletes.contains(&source.path) {
-        return false;
-    }
-    let mut modules = source.bodies.iter().map(|body| world[body].module);
-    let mut declared = facts.modules.iter();
-    modules.any(|module| mapping.is_changed(module))
-        || structure.files.contains_key(&source.path)
-        || names.iter().any(|name| says(facts, name))
-        || declared.any(|declared| !declared.path_attributes.is_empty())
-}
-
-/// Whether a file says a name, in code, in a string or as what it includes.
-fn says(facts: &SourceFacts, name: &str) -> bool {
-    let mut strings = facts.strings.iter().chain(&facts.path_strings);
-    let mut includes = facts.includes.iter();
-    strings.any(|string| string.value.contains(name))
-        || facts.names.iter().any(|known| **known == *name)
-        || includes.any(|include| include.value.contains(name))
 }
 
 /// The references of a piece of code, and the edits that follow.

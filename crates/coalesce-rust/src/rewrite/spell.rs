@@ -99,25 +99,19 @@ impl<'a> Speller<'a> {
         self.world().module_of(site.space)
     }
 
-    /// What becomes of the path of a site; what it will have to see is added to `needs`.
-    pub fn respell(&self, facts: &SourceFacts, site: &Site<'_>, needs: &mut Vec<Need>) -> Outcome {
-        let mut walk = self.walk(facts, site, None, 0);
-        self.outcome((facts, site), None, &mut walk, needs)
-    }
-
     /// What becomes of a path in quoted code, where all of it is known; `None` where it is not. It
     /// is read in crates that are not known, so it goes on starting at the library that it names.
     pub fn respell_quoted(
         &self,
         (facts, site): (&SourceFacts, &Site<'_>),
-        set: Option<&Set<'_>>,
+        set: &Set<'_>,
         needs: &mut Vec<Need>,
     ) -> Option<Outcome> {
         let known = |step: &Found| !step.is_empty() && !step.opaque;
         if !site.trace.steps.iter().all(known) {
             return None;
         }
-        let leaving = set.map(|set| Leaving { set, chunk: None });
+        let leaving = Some(Leaving { set, chunk: None });
         let mut walk = self.walk(facts, site, leaving, 0);
         let mut own = Vec::new();
         let outcome = self.outcome((facts, site), leaving, &mut walk, &mut own);

@@ -257,7 +257,7 @@ impl Stepping<'_, '_, '_> {
             self.keyword(module, walk);
             return;
         }
-        if self.leaving.is_some() && self.is_rooted() {
+        if (self.moved.is_some() || self.chunk().is_some()) && self.is_rooted() {
             if let Some(moved) = self.moved.filter(|_| self.step.import.is_none()) {
                 self.breaks(Goal::Moved(moved), walk);
             }
@@ -553,7 +553,9 @@ impl Stepping<'_, '_, '_> {
             (Some(import), Some(moved), _) if self.step.glob => walk.globs.push((import, moved)),
             (Some(_), Some(_), _) => {}
             // What neither goes nor stands in what goes sees what it saw.
-            _ if self.leaving.is_some() && self.chunk().is_none() => {}
+            _ if self.leaving.is_some()
+                && self.chunk().is_none()
+                && !self.mapping().changes_modules() => {}
             (Some(import), None, module) => self.later_import(import, outer, module, walk),
             (None, None, Some(module)) if !self.is_in_place(module) => {
                 self.breaks(Goal::Module(module), walk);

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.
-pub(super) struct Said {
+pub(in crate::rewrite) struct Said {
     /// The macro.
     pub by: usize,
     pub borrow: Borrow,
@@ -38,7 +38,7 @@ fn has_path(moving: &Moving<'_>) -> bool {
 }
 
 /// A macro that is named in the body of another one, or its own, where both go to one module.
-pub(super) struct Inner {
+pub(in crate::rewrite) struct Inner {
     /// The macro whose body says it.
     pub by: usize,
     /// The macro that is named.
@@ -49,7 +49,7 @@ pub(super) struct Inner {
 
 impl Pass<'_, '_> {
     /// Deals with a site in the body of a macro; false to go on as with any other site.
-    pub(super) fn body(
+    pub(in crate::rewrite) fn body(
         &mut self,
         site: &Site<'_>,
         chunk: Option<&Chunk>,
@@ -142,7 +142,7 @@ impl Pass<'_, '_> {
         }
         self.note_by_path(at, here);
         if chunk.is_some() {
-            self.free(site);
+            self.note_imports(site, chunk, None);
         }
         self.name_by_path(site, moving, here);
         true

@@ -7,22 +7,21 @@
 
 pub(super) mod arrive;
 mod bare_calls;
-mod bodies;
+pub(super) mod bodies;
 mod called;
 mod conditions;
 mod expansions;
 pub(super) mod facades;
 mod forward;
 mod handed;
-mod imports;
+pub(super) mod imports;
 mod macros;
 mod made_traits;
 pub(super) mod moving;
 pub(super) mod orphans;
 pub(super) mod replace;
 mod rules;
-pub(super) mod scan;
-mod shims;
+pub(super) mod shims;
 mod taken;
 mod unseen;
 mod visibility;
@@ -37,17 +36,15 @@ use coalesce_model::{
     ByteSpan, Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
 
-use self::{arrive::Arrival, moving::Set, scan::Scan};
+use self::{arrive::Arrival, moving::Set};
 use super::{
     add,
     declarations::joined,
     depend,
-    follow::Following,
     mapping::Mapping,
-    mentions,
     needs::{Needs, Subject},
     packages,
-    place::Place,
+    scan::{self, Scan},
     structure::Structure,
     tell, unproven, widen_needs as widen,
 };
@@ -74,7 +71,7 @@ pub(super) fn rewrite(
     let structure = arrive::made(&set);
     plan.notes.extend(structure.notes.iter().cloned());
     plan.refusals.extend(closed(&set, &structure));
-    let mut scan = scan::scan(&set);
+    let mut scan = scan::scan(&set, &structure);
     bodies::settle(&set, &mut scan);
     let shims = shims::write(&set, &scan);
     plan.notes.extend(shims.notes.iter().cloned());
@@ -112,9 +109,8 @@ fn edits_in_place(
     let crossing = super::crossing::of_items(set);
     crossing.tell(plan);
     plan.refusals.extend(forbidden(set, scan));
-    mentions(set, structure, scan);
     let visible = visible(set, scan, plan);
-    let mut edits = file_edits(set, scan);
+    let mut edits = scan.edits(set, structure);
     let undocumented = conditions::undocumented(set, &visible.shown);
     take_out_within(&mut edits, &visible.edits);
     add(&mut edits, visible.edits);
@@ -258,55 +254,4 @@ fn needs(set: &Set<'_>, scan: &mut Scan) -> Needs {
     let mut needs = Needs::default();
     needs.extend(all);
     needs
-}
-
-/// Adds the edits of what names an item or a file by text.
-fn mentions(set: &Set<'_>, structure: &Structure, scan: &mut Scan) {
-    let target = mentions::Target {
-        mapping: set.mapping,
-        structure,
-        set: Some(set),
-    };
-    for (file, _) in set.world().sources() {
-        let work = scan.files.get_mut(&file);
-        let mut edits = work.map_or_else(Vec::new, |work| std::mem::take(&mut work.edits));
-        mentions::rewrite(target, file, &mut edits, &mut scan.told);
-        if !edits.is_empty() {
-            scan.files.entry(file).or_default().edits = edits;
-        }
-    }
-}
-
-/// The edits that sites ask for, by file.
-fn file_edits(set: &Set<'_>, scan: &mut Scan) -> BTreeMap<TreePath, Vec<Edit>> {
-    let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
-    for (file, work) in &scan.files {
-        let path = set.path(*file);
-        let facts = set.world().facts(*file);
-        let Some(text) = set.mapping.texts.text(&path) else {
-            continue;
-        };
-        // Imports that arrive would meet those that give up their aliases.
-        let arrives = is_arrived_at(set, *file);
-        let following = Following {
-            mapping: set.mapping,
-            file: *file,
-            text: &text,
-            leaves: &|at| arrives || set.chunk_at(*file, at).is_some(),
-        };
-        let edits = work.finish((facts, &path, &text), &following, &mut scan.told);
-        found.insert(path, edits);
-    }
-    found
-}
-
-/// Whether something comes to a module of a file.
-fn is_arrived_at(set: &Set<'_>, file: FileId) -> bool {
-    let world = set.world();
-    let bodies = world[file].bodies.iter();
-    let own: Vec<Place> = bodies
-        .map(|body| set.mapping.after(world[*body].module))
-        .collect();
-    let mut moving = set.moving.iter();
-    moving.any(|moving| !moving.gives_way() && !set.is_in_place(moving) && own.contains(&moving.to))
 }

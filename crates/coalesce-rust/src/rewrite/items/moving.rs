@@ -125,7 +125,8 @@ impl<'a> Set<'a> {
         set
     }
 
-    fn empty(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
+    /// No item leaves, and of the modules named in `homes`, nothing stays.
+    pub fn empty(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
         let named = homes.iter();
         let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
         Self {
@@ -169,9 +170,9 @@ impl<'a> Set<'a> {
         around.any(|module| self.homes.contains(&module))
     }
 
-    /// Whether something that leaves has such a name before.
-    pub fn is_old_name(&self, name: &str) -> bool {
-        self.old_names.contains(name)
+    /// The names that what leaves has before.
+    pub fn old_names(&self) -> impl Iterator<Item = &String> {
+        self.old_names.iter()
     }
 
     pub fn moving(&self, at: usize) -> &Moving<'a> {

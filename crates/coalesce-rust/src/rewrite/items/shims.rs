@@ -26,7 +26,7 @@ use crate::{
 
 /// The shims of a set.
 #[derive(Default)]
-pub(super) struct Shims {
+pub(in crate::rewrite) struct Shims {
     /// By index of the chunk that they take the place of.
     pub texts: BTreeMap<usize, String>,
     /// Behind a definition that gets another name, or a re-export that gives way.

@@ -11,10 +11,7 @@ use crate::{
     rewrite::{
         follow::Following,
         globs,
-        items::{
-            moving::{Set, is_bound_public},
-            scan::is_concerned,
-        },
+        items::moving::{Set, is_bound_public},
         lines,
         macro_methods::called_names,
         mapping::refusal,
@@ -399,7 +396,7 @@ impl<'a> Settler<'_, 'a> {
     /// Whether a glob serves a file that no other question made us read.
     fn serves_unread(&self, leaf: (FileId, u32)) -> bool {
         let world = self.world();
-        if is_concerned(self.set, leaf.0) {
+        if self.scan.read.contains(&leaf.0) {
             return false;
         }
         let moves = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());

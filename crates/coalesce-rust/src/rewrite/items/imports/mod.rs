@@ -38,7 +38,7 @@ use crate::{
 
 /// One name that a module imports.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Import {
+pub(in crate::rewrite) struct Import {
     /// The path as its crate says it.
     pub path: Vec<String>,
     /// `as name`
@@ -55,7 +55,7 @@ impl Import {
 
 /// What modules import from now on.
 #[derive(Default)]
-pub(super) struct Imports {
+pub(in crate::rewrite) struct Imports {
     /// In the modules that items arrive in.
     pub arriving: BTreeMap<Place, BTreeSet<Import>>,
     /// In the bodies that items left.
@@ -79,7 +79,7 @@ impl Imports {
 }
 
 /// Works the imports out; sites that cannot have them are spelled anew.
-pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
+pub(in crate::rewrite) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
     let mut settler = Settler {
         set,
         read: spent::Read::default(),
@@ -314,7 +314,7 @@ fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<Visibilit
 }
 
 /// The module that has an import.
-pub(super) fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
+pub(in crate::rewrite) fn home_of(world: &World, (file, leaf): (FileId, u32)) -> Option<ModuleId> {
     let facts = world.facts(file);
     let scope = facts.declaration_of(leaf).scope;
     let load = *world[file].loads.first()?;

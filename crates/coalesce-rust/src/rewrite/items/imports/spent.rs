@@ -14,7 +14,6 @@ use crate::{
     resolve::{Body, BodyId, CrateId, FileId, ModuleId, Res, is_within},
     rewrite::{
         conditions::conditions_of,
-        items::scan::is_concerned,
         method_calls::{self, calls::Called},
         traits::{self, Demand},
         use_tree::LeafChange,
@@ -331,7 +330,7 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let mut files = world.sources().filter(|(file, source)| {
             let mut modules = source.bodies.iter().map(|body| world[body].module);
-            modules.any(|module| is_within(world, module, home)) && !is_concerned(self.set, *file)
+            modules.any(|module| is_within(world, module, home)) && !self.scan.read.contains(file)
         });
         files.any(|(file, _)| self.is_used_in(file, import, (home, name)))
     }
@@ -371,6 +370,12 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether what stays in a module calls a method of a trait that it imports.
     fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
+        let world = self.world();
+        let bindings = world.space(home).names.values().flatten();
+        let mut brought = bindings.filter(|one| one.import == Some(import)).peekable();
+        if brought.peek().is_some() && !brought.any(|one| traits::may_be_trait(world, one.res)) {
+            return Demand::No;
+        }
         let methods = once(&self.read.called, home, || self.called_with_globs(home));
         self.demand_by(import, (home, name), &methods)
     }

@@ -1,0 +1,6 @@
+use crate::old::pool;
+
+pub fn run() -> u8 {
+    pool() + pool::size()
+}
+

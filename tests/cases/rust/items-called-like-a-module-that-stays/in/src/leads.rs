@@ -1,0 +1,5 @@
+use crate::old::pool;
+
+pub fn run() -> u8 {
+    pool::size()
+}

@@ -1,0 +1,4 @@
+pub mod calls;
+pub mod leads;
+pub mod new;
+pub mod old;

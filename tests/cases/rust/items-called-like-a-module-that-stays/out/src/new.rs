@@ -1,0 +1,5 @@
+pub fn more() {}
+
+pub fn pool() -> u8 {
+    2
+}

@@ -1,0 +1,5 @@
+pub mod pool {
+    pub fn size() -> u8 {
+        1
+    }
+}
