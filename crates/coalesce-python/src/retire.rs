@@ -17,7 +17,7 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
     for path in shims {
         match module_that_stays(path, &going, texts) {
             None => remove(path, &going, texts, &mut plan),
-            Some(other) => plan.refusals.push(refusal(path, other)),
+            Some(other) => plan.refusals.push(shared_package(path, other)),
         }
     }
     plan.deletes.extend(spent_helpers(&going, texts));
@@ -41,7 +41,8 @@ fn remove(
     }
 }
 
-fn refusal(path: &TreePath, other: &TreePath) -> Finding {
+/// Refuses to remove a shim whose package holds something else.
+fn shared_package(path: &TreePath, other: &TreePath) -> Finding {
     Finding {
         code: codes::UNSAFE_CHANGE,
         severity: Severity::Error,

@@ -28,11 +28,11 @@ pub(crate) fn retire(world: &World, shims: &[TreePath], texts: &dyn Texts) -> La
                 let new = declarations.into_iter().filter(|place| seen.insert(*place));
                 delete_lines(new, texts, &mut plan);
             }
-            Err(why) => plan.refusals.push(refusal(path, why)),
+            Err(why) => plan.refusals.push(kept_shim(path, why)),
         }
     }
     for (path, why) in rewrite::retire_packages(world, &roots, texts, &mut plan) {
-        plan.refusals.push(refusal(&path, &why));
+        plan.refusals.push(kept_shim(&path, &why));
     }
     plan
 }
@@ -104,7 +104,8 @@ pub(crate) fn lines(text: &str, span: ByteSpan) -> ByteSpan {
     ByteSpan::from_range(line_start..line_end)
 }
 
-fn refusal(path: &TreePath, why: &str) -> Finding {
+/// Refuses to remove a shim.
+fn kept_shim(path: &TreePath, why: &str) -> Finding {
     Finding::refusal(path.clone(), format!("the shim cannot be removed: {why}"))
         .with_help("remove it by hand".to_owned())
 }

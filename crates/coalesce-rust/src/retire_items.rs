@@ -186,7 +186,7 @@ fn texts_of_shims(
         let spans = texts.text(&path).map(|text| spans(facts, &text, last));
         match spans.filter(|spans| !spans.is_empty()) {
             Some(spans) => gone.entry(file).or_default().extend(spans),
-            None => refusals.push(refusal(&path, last)),
+            None => refusals.push(changed_shim(&path, last)),
         }
     }
     gone
@@ -387,7 +387,8 @@ fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Opti
         .map(|body| body.module)
 }
 
-fn refusal(path: &TreePath, name: &str) -> Finding {
+/// Refuses to remove a shim that somebody has edited.
+fn changed_shim(path: &TreePath, name: &str) -> Finding {
     Finding::refusal(
         path.clone(),
         format!("the shim of `{name}` is not as it was left and cannot be removed"),

@@ -44,7 +44,7 @@ impl Undecided {
                     true => OUT_OF_RENAME.to_owned(),
                     false => options(part),
                 }),
-                ..refusal(pair, message(pair, part))
+                ..undecided_part(pair, message(pair, part))
             });
         }
     }
@@ -75,7 +75,7 @@ impl Undecided {
                 let message = format!("{count} things of `{from}` are undecided");
                 self.refusals.push(Finding {
                     help: Some(help),
-                    ..refusal(pair, message)
+                    ..undecided_part(pair, message)
                 });
             }
         }
@@ -83,7 +83,8 @@ impl Undecided {
     }
 }
 
-fn refusal(pair: &Pair<'_>, message: String) -> Finding {
+/// Refuses a merge that does not say what becomes of something.
+fn undecided_part(pair: &Pair<'_>, message: String) -> Finding {
     Finding {
         code: codes::UNDECIDED_MERGE,
         severity: Severity::Error,

@@ -319,13 +319,13 @@ impl Site<'_> {
                     self.tell(span, plan);
                     plan.edits.entry(self.path.clone()).or_default().push(edit);
                 }
-                Err(why) => plan.refusals.push(self.refusal(why)),
+                Err(why) => plan.refusals.push(self.refuse_import(why)),
             }
         }
         self.list_others(&seen, plan);
     }
 
-    fn refusal(&self, (span, why): (ByteSpan, String)) -> Finding {
+    fn refuse_import(&self, (span, why): (ByteSpan, String)) -> Finding {
         let name = self
             .graph
             .modules
