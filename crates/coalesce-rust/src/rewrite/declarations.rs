@@ -1,8 +1,10 @@
-//! Where `mod` declarations leave and arrive.
+//! Where `mod` declarations leave and arrive, and how modules are made for what comes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, Evidence, Form, NewFile, Rewrite, Safety, TreePath};
+use coalesce_model::{
+    ByteSpan, Edit, EditSet, Evidence, Form, LanguagePlan, NewFile, Rewrite, Safety, TreePath,
+};
 
 use super::{
     conditions,
@@ -37,10 +39,22 @@ pub(super) struct Placing<'a> {
     arrived: BTreeMap<TreePath, Vec<Edit>>,
     /// Declarations in made modules, by name.
     lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
+    /// What else comes to made modules.
+    pub contents: BTreeMap<Place, ModuleContents>,
     /// Made modules that their parent declares already.
     declared: BTreeSet<Place>,
     /// Whether what arrives goes before all items.
     first: bool,
+}
+
+/// What a made module has beside the modules that it declares.
+#[derive(Default)]
+pub(super) struct ModuleContents {
+    pub head: ModuleHead,
+    /// Whether it is in no public documentation, so that its head may link what is private.
+    pub is_private: bool,
+    /// Imports and definitions.
+    pub texts: Vec<String>,
 }
 
 impl<'a> Placing<'a> {
@@ -62,6 +76,7 @@ impl<'a> Placing<'a> {
             behind: BTreeMap::new(),
             arrived: BTreeMap::new(),
             lines: BTreeMap::new(),
+            contents: BTreeMap::new(),
             declared: BTreeSet::new(),
             first: false,
         }
@@ -83,12 +98,15 @@ impl<'a> Placing<'a> {
         for arrival in &self.structure.arrivals {
             self.settle(arrival);
         }
-        let mut files = self.made();
-        files.sort();
-        for edits in self.edits.values_mut() {
-            *edits = joined(std::mem::take(edits));
-        }
-        files
+        self.made()
+    }
+
+    /// Tells what was done, and the edits with what starts at one byte made one.
+    pub fn finish(self, plan: &mut LanguagePlan) {
+        plan.rewrites.extend(self.rewrites);
+        plan.refusals.extend(self.refusals);
+        let edits = self.edits.into_iter();
+        plan.edits = edits.map(|(path, own)| (path, joined(own))).collect();
     }
 
     fn one(&mut self, leaving: &Leaving) {
@@ -138,8 +156,13 @@ impl<'a> Placing<'a> {
         path.is_some_and(|path| *path != self.mapping.file_of(module))
     }
 
-    /// Takes the edits inside of a declaration from those of its file: what has arrived in front of it stays.
-    fn take_edits(&mut self, path: &TreePath, span: ByteSpan) -> Vec<Edit> {
+    /// Adds the edits of a file.
+    pub fn edit(&mut self, path: &TreePath, edits: impl IntoIterator<Item = Edit>) {
+        self.edits.entry(path.clone()).or_default().extend(edits);
+    }
+
+    /// Takes the edits inside of what leaves from those of its file: what has arrived in front of it stays.
+    pub fn take_edits(&mut self, path: &TreePath, span: ByteSpan) -> Vec<Edit> {
         let arrived = self.arrived.get(path);
         let front = ByteSpan::empty(span.start);
         let is_front = |edit: &Edit| {
@@ -235,12 +258,19 @@ impl<'a> Placing<'a> {
     fn make(&mut self, leaving: &Leaving, declaration: &ModuleDeclaration, made: &Place) {
         let Some(home) = made.parent() else { return };
         let line = self.made_line(leaving, declaration, made, &home);
+        self.declare(made, line);
         if self.structure.made.contains_key(&home) {
-            let lines = self.lines.entry(home.clone()).or_default();
-            lines
-                .entry(made.name().to_owned())
-                .or_insert_with(|| vec![line]);
             self.make(leaving, declaration, &home);
+        }
+    }
+
+    /// Puts the declaration of a made module into the module around it, once.
+    pub fn declare(&mut self, made: &Place, line: String) {
+        let Some(home) = made.parent() else { return };
+        if self.structure.made.contains_key(&home) {
+            let lines = self.lines.entry(home).or_default();
+            let named = lines.entry(made.name().to_owned());
+            named.or_insert_with(|| vec![line]);
         } else if self.declared.insert(made.clone()) {
             self.insert(&home, made.name(), &line);
         }
@@ -266,26 +296,34 @@ impl<'a> Placing<'a> {
         format!("{conditions}{visibility}mod {};", written(made.name()))
     }
 
-    fn made(&mut self) -> Vec<NewFile> {
+    /// The files of made modules: what they are about, what they declare, and what else comes to them.
+    pub fn made(&mut self) -> Vec<NewFile> {
         let mut files = Vec::new();
         for (place, made) in &self.structure.made {
             let lines = self.lines.remove(place).unwrap_or_default();
-            let from = self.mapping.changes.get(made.change);
-            let mut head = ModuleHead::default();
+            let mut contents = self.contents.remove(place).unwrap_or_default();
             for (name, said) in &lines {
-                let is_plain = |line: &String| line.contains("pub mod ") && !line.contains("cfg");
-                head.add(name, said.iter().all(is_plain));
+                let is_shown = |line: &String| line.contains("pub mod ") && !line.contains("cfg");
+                let is_linked = contents.is_private || said.iter().all(is_shown);
+                contents.head.add(name, is_linked);
             }
-            let text: Vec<String> = lines.into_values().flatten().collect();
+            let mut parts = vec![contents.head.text()];
+            if !lines.is_empty() {
+                let lines: Vec<String> = lines.into_values().flatten().collect();
+                parts.push(lines.join("\n"));
+            }
+            parts.append(&mut contents.texts);
+            let from = self.mapping.changes.get(made.change);
             files.push(NewFile {
                 path: made.file.clone(),
-                text: format!("{}\n\n{}\n", head.text(), text.join("\n")),
+                text: format!("{}\n", parts.join("\n\n")),
                 reason: format!(
                     "makes the module that `{}` moves to",
                     from.map_or("", |change| &change.from)
                 ),
             });
         }
+        files.sort();
         files
     }
 
@@ -326,9 +364,7 @@ impl<'a> Placing<'a> {
             self.spot(body, facts, name, &text)
         };
         let line = lines::line_break(&text);
-        let block = lines::reindented(declaration, "", &spot.indent);
-        // rustc reads both kinds of line ends as one, in literals too.
-        let block = block.replace("\r\n", "\n").replace('\n', line);
+        let block = lines::laid_out(declaration, &spot.indent, line);
         let inserted = format!("{}{block}{line}{}", spot.before, spot.after);
         let edit = Edit::insert(spot.at, inserted);
         for edits in [&mut self.arrived, &mut self.edits] {

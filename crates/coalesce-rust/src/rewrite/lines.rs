@@ -99,6 +99,12 @@ pub(super) fn reindented(code: &str, old: &str, new: &str) -> String {
     result
 }
 
+/// Code as it stands at a depth of a text with these line ends: rustc reads both kinds as one, in literals too.
+pub(super) fn laid_out(code: &str, indent: &str, line: &str) -> String {
+    let code = reindented(code, "", indent);
+    code.replace("\r\n", "\n").replace('\n', line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -81,7 +81,7 @@ pub(crate) use walk::is_of_module;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
+    ByteSpan, Change, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
     language::RewriteOptions,
 };
 
@@ -94,7 +94,7 @@ use crate::{
         items::moving::Set,
         mapping::Mapping,
         needs::{Need, Needs},
-        relocation::{Piece, Relocation},
+        relocation::Relocation,
         shims::Shims,
         structure::Structure,
         use_tree::LeafChange,
@@ -175,9 +175,7 @@ fn modules(
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, edits);
     placing.behind = behind;
     plan.creates = placing.place();
-    plan.rewrites.append(&mut placing.rewrites);
-    plan.refusals.append(&mut placing.refusals);
-    plan.edits = placing.edits;
+    placing.finish(&mut plan);
     plan.moves = moves(&structure);
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
@@ -280,7 +278,7 @@ fn widen(
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
     plan: &mut LanguagePlan,
 ) {
-    let relocated = relocation(mapping).settle();
+    let relocated = Relocation::new(&Set::empty(mapping, &[])).settle();
     plan.refusals.extend(relocated.refusals);
     plan.unproven.extend(relocated.unproven);
     plan.notes.extend(relocated.notes);
@@ -295,37 +293,6 @@ fn widen(
         add(edits, kept.edits);
     }
     widen_needs(mapping, needs, edits, plan);
-}
-
-/// What modules take along, and what takes the place of items.
-fn relocation<'a>(mapping: &'a Mapping<'a>) -> Relocation<'a> {
-    let world = mapping.world;
-    let mut pieces = Vec::new();
-    let mut gone = Vec::new();
-    for body in &world.bodies {
-        let Some(change) = mapping.change_of(body.module) else {
-            continue;
-        };
-        let facts = world.facts(body.file);
-        let scope = facts.scope(body.scope);
-        if mapping.is_replaced(body.module) {
-            gone.push((body.module, body.file, scope.span));
-        } else if change.kind == ChangeKind::Move {
-            pieces.push(Piece {
-                file: body.file,
-                span: scope.span,
-                from: body.module,
-                to: mapping.after(body.module),
-                members: true,
-            });
-        }
-    }
-    Relocation {
-        mapping,
-        pieces,
-        replaced: fits::pairs(mapping),
-        gone,
-    }
 }
 
 /// The visibilities that needs ask for.

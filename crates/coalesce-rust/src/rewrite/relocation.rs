@@ -3,11 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, finding::codes};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath, Unproven, finding::codes,
+};
 
 use super::{
     conditions::SetAround,
-    implicit, made_members,
+    fits, implicit,
+    items::{
+        moving::{Chunk, Set},
+        replace,
+    },
+    made_members,
     mapping::{Mapping, refusal},
     needs::Need,
     older_syntax, own_place,
@@ -17,7 +24,7 @@ use super::{
 use crate::{
     lexer::{self, Token},
     lints,
-    resolve::{CrateId, FileId, ItemId, ModuleId, World, is_within},
+    resolve::{Body, CrateId, FileId, ItemId, ModuleId, World, is_within},
 };
 
 /// A piece of code that gets another place.
@@ -41,6 +48,67 @@ pub(super) struct Relocation<'a> {
     pub replaced: BTreeMap<ItemId, ItemId>,
     /// Code of modules that goes away.
     pub gone: Vec<(ModuleId, FileId, ByteSpan)>,
+}
+
+impl<'a> Relocation<'a> {
+    /// What modules and pieces of text take along, and what takes the place of items.
+    pub fn new(set: &Set<'a>) -> Self {
+        let mut relocation = Self {
+            mapping: set.mapping,
+            pieces: Vec::new(),
+            replaced: fits::pairs(set.mapping),
+            gone: Vec::new(),
+        };
+        for body in &set.world().bodies {
+            relocation.body(body);
+        }
+        for chunk in &set.chunks {
+            relocation.chunk(set, chunk);
+        }
+        for moving in set.moving.iter().filter(|moving| moving.gives_way()) {
+            let primary = replace::primary(set, moving);
+            let primary = primary.filter(|primary| *primary != moving.item);
+            let pair = primary.map(|primary| (moving.item, primary));
+            relocation.replaced.extend(pair);
+        }
+        relocation
+    }
+
+    /// Adds the text of a module that gets another place or goes.
+    fn body(&mut self, body: &Body) {
+        let mapping = self.mapping;
+        let Some(change) = mapping.change_of(body.module) else {
+            return;
+        };
+        let span = mapping.world.facts(body.file).scope(body.scope).span;
+        if mapping.is_replaced(body.module) {
+            self.gone.push((body.module, body.file, span));
+        } else if change.kind == ChangeKind::Move {
+            self.pieces.push(Piece {
+                file: body.file,
+                span,
+                from: body.module,
+                to: mapping.after(body.module),
+                members: true,
+            });
+        }
+    }
+
+    /// Adds a piece of text that leaves its module.
+    fn chunk(&mut self, set: &Set<'_>, chunk: &Chunk) {
+        let moving = set.moving(chunk.moving);
+        if set.is_dropped(chunk) {
+            self.gone.push((moving.home, chunk.file, chunk.span));
+            return;
+        }
+        self.pieces.push(Piece {
+            file: chunk.file,
+            span: chunk.span,
+            from: moving.home,
+            to: moving.to.clone(),
+            members: !moving.gives_way(),
+        });
+    }
 }
 
 impl Relocation<'_> {

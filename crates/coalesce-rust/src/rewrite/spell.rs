@@ -47,14 +47,14 @@ pub(super) struct Respelling {
 }
 
 /// A site, and where it is after.
-struct Way<'w> {
+struct SiteAfter<'w> {
     facts: &'w SourceFacts,
     site: &'w Site<'w>,
     leaving: Option<Leaving<'w, 'w>>,
     here: &'w Place,
 }
 
-impl Way<'_> {
+impl SiteAfter<'_> {
     /// Whether the site says already what some of its segments become.
     fn says(&self, new: &Respelling) -> bool {
         let old = self.site.segments.get(new.start..new.end);
@@ -139,15 +139,15 @@ impl<'a> Speller<'a> {
             return Outcome::Refuse(why);
         }
         let here = self.place_of(site, leaving);
-        let way = Way {
+        let after = SiteAfter {
             facts,
             site,
             leaving,
             here: &here,
         };
-        match self.respelled(&way, walk, needs) {
+        match self.respelled(&after, walk, needs) {
             Err(why) => Outcome::Refuse(why),
-            Ok(new) if new.end == 0 || way.says(&new) => Outcome::Keep,
+            Ok(new) if new.end == 0 || after.says(&new) => Outcome::Keep,
             Ok(new) => Outcome::Change(new),
         }
     }
@@ -155,43 +155,50 @@ impl<'a> Speller<'a> {
     /// The segments that a walk found broken or renamed, as they are spelled after.
     fn respelled(
         &self,
-        way: &Way<'_>,
+        after: &SiteAfter<'_>,
         walk: &mut Walk,
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
         let mut own = std::mem::take(&mut walk.needs);
         if walk.borrowed.is_none()
-            && let Some(home) = self.at_home(way.site, way.leaving, way.here)
+            && let Some(home) = self.at_home(after.site, after.leaving, after.here)
         {
             own.clear();
             walk.broken = Some(home);
         }
         let mut new = match walk.broken.take() {
-            Some((at, goal)) => self.to_goal(way, at, goal, &mut own)?,
+            Some((at, goal)) => self.to_goal(after, at, goal, &mut own)?,
             None => Respelling::default(),
         };
-        if way.site.origin == Origin::DocCode {
-            self.in_documents(way.here, &mut new, &mut own);
+        if after.site.origin == Origin::DocCode {
+            self.in_documents(after.here, &mut new, &mut own);
         }
         needs.append(&mut own);
         if let Some((at, name)) = walk.renamed.take() {
-            self.rename(way, &mut new, at, &name, &walk.named);
+            self.rename(after, &mut new, at, &name, &walk.named);
         }
         self.keep_in_sight(way, &mut new, &walk.named);
         if new.end == 0 {
-            let said = standard::respell(self.mapping, (way.facts, way.site), way.here);
+            let said = standard::respell(self.mapping, (after.facts, after.site), after.here);
             new = said.unwrap_or(new);
         }
-        through_crate((way.facts, way.site), &mut new);
-        match exported_macros::loses(self.mapping, (way.facts, way.site), (way.here, &new)) {
+        through_crate((after.facts, after.site), &mut new);
+        match exported_macros::loses(self.mapping, (after.facts, after.site), (after.here, &new)) {
             Some(why) => Err(why),
             None => Ok(new),
         }
     }
 
     /// The segment at `at` gets another name, behind what is spelled anew already.
-    fn rename(&self, way: &Way<'_>, new: &mut Respelling, at: usize, name: &str, named: &[usize]) {
-        let (facts, site) = (way.facts, way.site);
+    fn rename(
+        &self,
+        after: &SiteAfter<'_>,
+        new: &mut Respelling,
+        at: usize,
+        name: &str,
+        named: &[usize],
+    ) {
+        let (facts, site) = (after.facts, after.site);
         if new.end == 0 {
             new.start = at;
         } else {
@@ -201,7 +208,7 @@ impl<'a> Speller<'a> {
         }
         let from = self.world().site_name(facts, site, at);
         new.from = from.unwrap_or_else(|| std::mem::take(&mut new.from));
-        let moved = way.leaving.zip(named.last());
+        let moved = after.leaving.zip(named.last());
         let moved = moved.map(|(leaving, at)| {
             let moving = leaving.set.moving(*at);
             leaving.set.name_after(moving)
@@ -214,32 +221,33 @@ impl<'a> Speller<'a> {
     /// The path's segments up to `at`, said so that they reach `goal` from where the site is after.
     fn to_goal(
         &self,
-        way: &Way<'_>,
+        after: &SiteAfter<'_>,
         at: usize,
         goal: Goal,
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
         match goal {
             Goal::Path(krate, path) => {
-                let from = self.world().site_name(way.facts, way.site, at);
+                let from = self.world().site_name(after.facts, after.site, at);
                 Ok(Respelling {
                     start: 0,
                     end: at + 1,
                     from: from.unwrap_or_default(),
                     to: self.in_canonical(krate, &path),
-                    path: self.said_in(path, krate, way.here, needs),
+                    path: self.said_in(path, krate, after.here, needs),
                 })
             }
             Goal::Module(module) => {
-                let mut new = self.to_place(way, at, (self.mapping.after(module), None), needs)?;
+                let mut new =
+                    self.to_place(after, at, (self.mapping.after(module), None), needs)?;
                 new.from.clone_from(&self.world()[module].canonical);
                 Ok(new)
             }
             Goal::Moved(moved) => {
-                let moving = way.leaving.map(|leaving| leaving.set.moving(moved));
+                let moving = after.leaving.map(|leaving| leaving.set.moving(moved));
                 let moving = moving.ok_or("nothing moves")?;
                 let place = (moving.named_at.clone(), Some(moving.name.clone()));
-                self.to_place(way, at, place, needs)
+                self.to_place(after, at, place, needs)
             }
         }
     }
@@ -247,21 +255,21 @@ impl<'a> Speller<'a> {
     /// The path's segments up to `at`, said so that they reach a module, or an item that it has.
     fn to_place(
         &self,
-        way: &Way<'_>,
+        after: &SiteAfter<'_>,
         at: usize,
         (place, name): (Place, Option<String>),
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
-        let (facts, site) = (way.facts, way.site);
+        let (facts, site) = (after.facts, after.site);
         let home = self.mapping.name_of(&place);
-        let path = self.path_on(way, at, &place);
+        let path = self.path_on(after, at, &place);
         let mut path = path.ok_or_else(|| format!("`{home}` cannot be named from here"))?;
         let to = match &name {
             Some(name) => format!("{home}::{name}"),
             None => home,
         };
-        self.chain(&place, way.here, needs);
-        self.depend_by_name(way, (&place, &path), in_full(facts, site, at, &to), needs);
+        self.chain(&place, after.here, needs);
+        self.depend_by_name(after, (&place, &path), in_full(facts, site, at, &to), needs);
         let is_type = |name: &String| {
             matches!(site.site, UseSite::Path(_)) && name.starts_with(char::is_uppercase)
         };
@@ -279,11 +287,11 @@ impl<'a> Speller<'a> {
     }
 
     /// The path to a place: the names around text that leaves are not those of its new module.
-    fn path_on(&self, way: &Way<'_>, at: usize, place: &Place) -> Option<Vec<String>> {
-        let path = self.path_to(way.facts, way.site, at, place, way.here)?;
+    fn path_on(&self, after: &SiteAfter<'_>, at: usize, place: &Place) -> Option<Vec<String>> {
+        let path = self.path_to(after.facts, after.site, at, place, after.here)?;
         let word = |first: &String| matches!(first.as_str(), "self" | "super" | "crate" | "$crate");
-        let leaves = way.leaving.is_some_and(|leaving| leaving.chunk.is_some());
-        let is_apart = leaves && place.krate == way.here.krate && !path.first().is_some_and(word);
+        let leaves = after.leaving.is_some_and(|leaving| leaving.chunk.is_some());
+        let is_apart = leaves && place.krate == after.here.krate && !path.first().is_some_and(word);
         Some(if is_apart { self.rooted(place) } else { path })
     }
 
@@ -291,12 +299,12 @@ impl<'a> Speller<'a> {
     /// it does.
     fn depend_by_name(
         &self,
-        way: &Way<'_>,
+        after: &SiteAfter<'_>,
         (place, path): (&Place, &[String]),
         said: String,
         needs: &mut Vec<Need>,
     ) {
-        let here = way.here;
+        let here = after.here;
         if place.krate != here.krate
             && path.first() == Some(&self.name_of_crate(here.krate, place.krate))
         {

@@ -7,13 +7,11 @@ use coalesce_model::{ByteSpan, Edit, Evidence, Finding, Form, NewFile, Rewrite, 
 
 use super::{
     super::{
-        declarations::{Placing, cut},
+        declarations::{ModuleContents, Placing, cut},
         heads::ModuleHead,
         lines,
         mapping::refusal,
-        needs::Needs,
         place::Place,
-        shims::Shims as ModuleShims,
         spell::written,
         structure::Structure,
     },
@@ -28,15 +26,6 @@ use crate::{
     facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
     resolve::{Body, BodyId, FileId, ModuleId},
 };
-
-/// What arriving takes.
-#[derive(Default)]
-pub(super) struct Arrival {
-    pub edits: BTreeMap<TreePath, Vec<Edit>>,
-    pub creates: Vec<NewFile>,
-    pub rewrites: Vec<Rewrite>,
-    pub refusals: Vec<Finding>,
-}
 
 /// The modules that have to be made.
 pub(super) fn made<'a>(set: &Set<'a>) -> Structure {
@@ -95,16 +84,22 @@ fn closed_itself(set: &Set<'_>, module: ModuleId) -> Option<String> {
     Some(format!("it {why}"))
 }
 
-/// Moves every text.
+/// Moves every text; the files of made modules come back.
 pub(super) fn arrive(
     set: &Set<'_>,
-    structure: &Structure,
+    placing: &mut Placing<'_>,
     (imports, shims): (&Imports, &Shims),
     (scan, undocumented): (&Scan, &BTreeSet<(FileId, ByteSpan)>),
-    edits: BTreeMap<TreePath, Vec<Edit>>,
-) -> Arrival {
-    let mut arriving = Arriving::new(set, shims, (scan, undocumented));
-    arriving.arrival.edits = edits;
+) -> Vec<NewFile> {
+    let mut arriving = Arriving {
+        set,
+        placing,
+        by_place: BTreeMap::new(),
+        undocumented,
+        behind: rules::imports_behind(set, &scan.by_path),
+        shimmed: shimmed(set, shims),
+        removed: BTreeMap::new(),
+    };
     // Macros come first: what stands below sees them.
     arriving.leave_all(shims, true);
     arriving.leave_all(shims, false);
@@ -115,21 +110,19 @@ pub(super) fn arrive(
         arriving.import(*body, list);
     }
     let by_place = std::mem::take(&mut arriving.by_place);
+    arriving.put_all(imports, &by_place);
     let made = MadeModules {
         set,
-        structure,
         imports,
         scan,
         by_place: &by_place,
     };
-    arriving.put_all(&made);
-    arriving.make(&made);
-    arriving.arrival
+    made.make(placing)
 }
 
-struct Arriving<'s, 'a> {
+struct Arriving<'s, 'a, 'p> {
     set: &'s Set<'a>,
-    arrival: Arrival,
+    placing: &'s mut Placing<'p>,
     by_place: BTreeMap<Place, Vec<String>>,
     /// Texts that get to be public without docs where docs are asked for.
     undocumented: &'s BTreeSet<(FileId, ByteSpan)>,
@@ -141,35 +134,16 @@ struct Arriving<'s, 'a> {
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
 
-/// The modules that something comes to, with all that they are made of.
+/// The modules that come into being, with all that they are made of.
 struct MadeModules<'m, 'a> {
     set: &'m Set<'a>,
-    structure: &'m Structure,
     imports: &'m Imports,
     scan: &'m Scan,
     /// Texts that arrive.
     by_place: &'m BTreeMap<Place, Vec<String>>,
 }
 
-impl<'s, 'a> Arriving<'s, 'a> {
-    fn new(
-        set: &'s Set<'a>,
-        shims: &Shims,
-        (scan, undocumented): (&Scan, &'s BTreeSet<(FileId, ByteSpan)>),
-    ) -> Self {
-        Self {
-            set,
-            arrival: Arrival::default(),
-            by_place: BTreeMap::new(),
-            undocumented,
-            behind: rules::imports_behind(set, &scan.by_path),
-            shimmed: shimmed(set, shims),
-            removed: BTreeMap::new(),
-        }
-    }
-}
-
-impl Arriving<'_, '_> {
+impl Arriving<'_, '_, '_> {
     /// Takes out the texts of macros, or all others.
     fn leave_all(&mut self, shims: &Shims, macros: bool) {
         for (index, chunk) in self.set.chunks.iter().enumerate() {
@@ -181,17 +155,17 @@ impl Arriving<'_, '_> {
 
     fn rename_in_place(&mut self) {
         for (file, span, name) in self.set.renamed_in_place() {
-            let edits = self.arrival.edits.entry(self.set.path(file)).or_default();
-            edits.push(Edit::replace(span, written(&name)));
+            let edit = Edit::replace(span, written(&name));
+            self.placing.edit(&self.set.path(file), [edit]);
         }
     }
 
     /// Puts what arrives into the modules that are there.
-    fn put_all(&mut self, made: &MadeModules<'_, '_>) {
+    fn put_all(&mut self, imports: &Imports, by_place: &BTreeMap<Place, Vec<String>>) {
         let nothing = BTreeSet::new();
-        for (place, texts) in made.by_place {
-            let list = made.imports.arriving.get(place).unwrap_or(&nothing);
-            if !made.structure.made.contains_key(place) {
+        for (place, texts) in by_place {
+            let list = imports.arriving.get(place).unwrap_or(&nothing);
+            if !self.placing.structure.made.contains_key(place) {
                 self.put(place, list, texts);
             }
         }
@@ -200,8 +174,8 @@ impl Arriving<'_, '_> {
     /// Takes out what left; neighbours go as one.
     fn remove(&mut self) {
         for (path, spans) in std::mem::take(&mut self.removed) {
-            let edits = self.arrival.edits.entry(path).or_default();
-            edits.extend(ByteSpan::united(spans).into_iter().map(Edit::delete));
+            let gone = ByteSpan::united(spans).into_iter();
+            self.placing.edit(&path, gone.map(Edit::delete));
         }
     }
 
@@ -211,10 +185,10 @@ impl Arriving<'_, '_> {
         let path = self.set.path(chunk.file);
         let Some(text) = self.set.mapping.texts.text(&path) else {
             let message = "it would have to be edited and cannot be read".to_owned();
-            self.arrival.refusals.push(refusal(path, message));
+            self.placing.refusals.push(refusal(path, message));
             return;
         };
-        let within = self.take_edits(&path, chunk.span);
+        let within = self.placing.take_edits(&path, chunk.span);
         match shim {
             Some(shim) => self.replace(&path, &text, chunk.span, shim),
             None => {
@@ -233,27 +207,17 @@ impl Arriving<'_, '_> {
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
                 texts.push(moved);
             }
-            Err(message) => self.arrival.refusals.push(refusal(path, message)),
+            Err(message) => self.placing.refusals.push(refusal(path, message)),
         }
-    }
-
-    /// Takes the edits inside of a text from those of its file.
-    fn take_edits(&mut self, path: &TreePath, span: ByteSpan) -> Vec<Edit> {
-        let list = self.arrival.edits.entry(path.clone()).or_default();
-        let inside = |edit: &Edit| span.contains(edit.span);
-        let (within, rest) = std::mem::take(list).into_iter().partition(inside);
-        *list = rest;
-        within
     }
 
     /// Puts a shim where a text stood.
     fn replace(&mut self, path: &TreePath, text: &str, span: ByteSpan, shim: &str) {
         let line = lines::line_break(text);
         let indent = lines::prefix(text, span.start).unwrap_or_default();
-        let shim = lines::reindented(shim, "", indent);
-        let shim = shim.trim_start().replace('\n', line);
-        let list = self.arrival.edits.entry(path.clone()).or_default();
-        list.push(Edit::replace(span, shim));
+        let shim = lines::laid_out(shim, indent, line);
+        let edit = Edit::replace(span, shim.trim_start());
+        self.placing.edit(path, [edit]);
     }
 
     /// A text that moved, with the attributes that it has to say from now on and the import that its macro needs.
@@ -296,7 +260,7 @@ impl Arriving<'_, '_> {
         };
         let line = lines::line_break(&text);
         let indent = lines::prefix(&text, span.start).unwrap_or_default();
-        let shim = lines::reindented(shim, "", indent).replace('\n', line);
+        let shim = lines::laid_out(shim, indent, line);
         let at = lines::line_end(&text, span.end);
         let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
         let above = if open { line } else { "" };
@@ -307,7 +271,8 @@ impl Arriving<'_, '_> {
         } else {
             line
         };
-        self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
+        let text = format!("{above}{line}{shim}{line}{below}");
+        self.placing.edit(&path, [Edit::insert(at, text)]);
     }
 
     /// The new name in the definition itself.
@@ -348,7 +313,7 @@ impl Arriving<'_, '_> {
             (told.from, told.to) = (from, String::new());
             told.safety = Safety::NeedsReview;
         }
-        self.arrival.rewrites.push(told);
+        self.placing.rewrites.push(told);
     }
 
     /// The full name of a definition that goes along with another one.
@@ -357,11 +322,6 @@ impl Arriving<'_, '_> {
         let name = facts.name(facts.item(chunk.definition?).name.name);
         let (home, own) = moving.change.from.rsplit_once("::")?;
         (name != own).then(|| format!("{home}::{name}"))
-    }
-
-    fn insert(&mut self, path: &TreePath, at: u32, text: String) {
-        let edits = self.arrival.edits.entry(path.clone()).or_default();
-        edits.push(Edit::insert(at, text));
     }
 
     /// Adds imports to a body.
@@ -385,12 +345,13 @@ impl Arriving<'_, '_> {
         let above = if open { line } else { "" };
         let below = if blank { line } else { "" };
         let block = indented_declarations(list, &indent, line);
-        self.insert(&path, at, format!("{above}{block}{below}"));
+        let edit = Edit::insert(at, format!("{above}{block}{below}"));
+        self.placing.edit(&path, [edit]);
     }
 
     /// Where what goes begins, if a place is inside of that.
     fn start_of_gone(&self, path: &TreePath, at: u32) -> Option<u32> {
-        let mut edits = self.arrival.edits.get(path)?.iter();
+        let mut edits = self.placing.edits.get(path)?.iter();
         let goes =
             |edit: &&Edit| edit.text.is_empty() && edit.span.start < at && at < edit.span.end;
         edits.find(goes).map(|edit| edit.span.start)
@@ -420,37 +381,23 @@ impl Arriving<'_, '_> {
             true => at_end(&text, (at, &indent), &texts),
             false => format!("{}{line}{line}", joined(&indent, &texts, line)),
         };
-        self.insert(&path, at, block);
-    }
-
-    /// The files of modules that come into being, and their declarations.
-    fn make(&mut self, modules: &MadeModules<'_, '_>) {
-        let (needs, shims) = (Needs::default(), ModuleShims::default());
-        let edits = std::mem::take(&mut self.arrival.edits);
-        let (mapping, structure) = (self.set.mapping, modules.structure);
-        let mut placing = Placing::new(mapping, structure, &needs, &shims, edits);
-        for (place, made) in &structure.made {
-            let Some(home) = place.parent() else { continue };
-            let line = modules.line(place, &home);
-            if !structure.made.contains_key(&home) {
-                placing.insert(&home, place.name(), &line);
-            }
-            let change = mapping.changes.get(made.change);
-            self.arrival.creates.push(NewFile {
-                path: made.file.clone(),
-                text: modules.text(place, line.starts_with("pub mod ")),
-                reason: format!(
-                    "makes the module that `{}` moves to",
-                    change.map_or("", |change| &change.from)
-                ),
-            });
-        }
-        self.arrival.edits = placing.edits;
-        self.arrival.refusals.append(&mut placing.refusals);
+        self.placing.edit(&path, [Edit::insert(at, block)]);
     }
 }
 
 impl MadeModules<'_, '_> {
+    /// Declares the modules, and gives their files.
+    fn make(&self, placing: &mut Placing<'_>) -> Vec<NewFile> {
+        for place in placing.structure.made.keys() {
+            let Some(home) = place.parent() else { continue };
+            let line = self.line(place, &home);
+            let contents = self.contents(place, line.starts_with("pub mod "));
+            placing.contents.insert(place.clone(), contents);
+            placing.declare(place, line);
+        }
+        placing.made()
+    }
+
     /// `mod name;` for a module that is made.
     fn line(&self, place: &Place, home: &Place) -> String {
         let below = |moving: &Moving<'_>| moving.to.is_within(place);
@@ -469,38 +416,23 @@ impl MadeModules<'_, '_> {
         format!("{visibility}mod {};", written(place.name()))
     }
 
-    /// The text of one; `is_shown` says whether it may be in public documentation.
-    fn text(&self, place: &Place, is_shown: bool) -> String {
-        let inner = self.structure.made.keys();
-        let inner = inner.filter(|inner| inner.parent().as_ref() == Some(place));
-        let lines: BTreeMap<&Place, String> = inner
-            .map(|inner| (inner, self.line(inner, place)))
-            .collect();
-        let mut parts = vec![self.head(place, &lines, is_shown)];
-        if !lines.is_empty() {
-            let lines: Vec<String> = lines.into_values().collect();
-            parts.push(lines.join("\n"));
-        }
-        let imports = self.imports.arriving.get(place);
-        if let Some(list) = imports.filter(|list| !list.is_empty()) {
-            parts.push(declarations(list).join("\n"));
-        }
-        let moved = self.by_place.get(place).into_iter().flatten();
-        parts.extend(moved.map(|text| text.replace("\r\n", "\n")));
-        format!("{}\n", parts.join("\n\n"))
-    }
-
-    /// Its documentation: the modules inside, and what arrives.
-    fn head(&self, place: &Place, inner: &BTreeMap<&Place, String>, is_shown: bool) -> String {
+    /// What comes to one; `is_shown` says whether it may be in public documentation.
+    fn contents(&self, place: &Place, is_shown: bool) -> ModuleContents {
         let mut head = ModuleHead::default();
-        for (inner, line) in inner {
-            head.add(inner.name(), !is_shown || line.starts_with("pub mod "));
-        }
         let arriving = self.set.moving.iter().enumerate();
         for (at, _) in arriving.filter(|(_, moving)| moving.to == *place) {
             head.add_item(self.set, at, is_shown);
         }
-        head.text()
+        let imports = self.imports.arriving.get(place);
+        let imports = imports.filter(|list| !list.is_empty());
+        let imports = imports.map(|list| declarations(list).join("\n"));
+        let moved = self.by_place.get(place).into_iter().flatten();
+        let moved = moved.map(|text| text.replace("\r\n", "\n"));
+        ModuleContents {
+            head,
+            is_private: !is_shown,
+            texts: imports.into_iter().chain(moved).collect(),
+        }
     }
 }
 
@@ -526,10 +458,7 @@ pub(in crate::rewrite) fn at_end(
 
 /// Texts with an empty line between them.
 fn joined(indent: &str, moved: &[String], line: &str) -> String {
-    let moved = moved
-        .iter()
-        .map(|moved| lines::reindented(moved, "", indent))
-        .map(|moved| moved.replace("\r\n", "\n").replace('\n', line));
+    let moved = moved.iter().map(|one| lines::laid_out(one, indent, line));
     let moved: Vec<String> = moved.collect();
     moved.join(&format!("{line}{line}"))
 }
@@ -606,7 +535,7 @@ fn indented_declarations(list: &BTreeSet<Import>, indent: &str, line: &str) -> S
 /// Where an import goes in a body: behind those at its head, else before its first item; the
 /// indent, and whether a blank line follows.
 fn import_spot(
-    arriving: &Arriving<'_, '_>,
+    arriving: &Arriving<'_, '_, '_>,
     body: &Body,
     facts: &SourceFacts,
     text: &str,
@@ -635,7 +564,7 @@ fn import_spot(
 }
 
 /// Where the first item or `impl` of a body begins: one that leaves counts where a shim takes its place.
-fn first_item(arriving: &Arriving<'_, '_>, body: &Body, facts: &SourceFacts) -> Option<u32> {
+fn first_item(arriving: &Arriving<'_, '_, '_>, body: &Body, facts: &SourceFacts) -> Option<u32> {
     let stays = |at: u32| {
         let chunk = arriving.set.chunk_at(body.file, at);
         chunk.is_none_or(|chunk| arriving.shimmed.contains(&(chunk.file, chunk.span)))

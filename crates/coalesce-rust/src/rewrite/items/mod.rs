@@ -36,15 +36,17 @@ use coalesce_model::{
     ByteSpan, Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
 
-use self::{arrive::Arrival, moving::Set};
+use self::moving::Set;
 use super::{
     add,
-    declarations::joined,
+    declarations::Placing,
     depend,
     mapping::Mapping,
     needs::{Needs, Subject},
     packages,
+    relocation::Relocation,
     scan::{self, Scan},
+    shims::Shims as ModuleShims,
     structure::Structure,
     tell, unproven, widen_needs as widen,
 };
@@ -82,8 +84,17 @@ pub(super) fn rewrite(
     plan.unproven
         .extend(unproven::places(&graph.world, (changes, &settled), texts));
     let (arriving, scanned) = ((&imports, &shims), (&scan, &undocumented));
-    let arrival = arrive::arrive(&set, &structure, arriving, scanned, edits);
-    add_arrival(&mut plan, arrival);
+    let (needs, kept) = (Needs::default(), ModuleShims::default());
+    let mut placing = Placing::new(&mapping, &structure, &needs, &kept, edits);
+    plan.creates = arrive::arrive(&set, &mut placing, arriving, scanned);
+    placing.finish(&mut plan);
+    plan.edits = plan
+        .edits
+        .into_iter()
+        .map(|(path, edits)| (path, merged(edits)))
+        .collect();
+    plan.refusals.sort();
+    plan.refusals.dedup();
     plan
 }
 
@@ -141,15 +152,6 @@ fn take_out_within(edits: &mut EditsByFile, visible: &EditsByFile) {
     }
 }
 
-fn add_arrival(plan: &mut LanguagePlan, arrival: Arrival) {
-    plan.refusals.extend(arrival.refusals);
-    plan.rewrites.extend(arrival.rewrites);
-    plan.creates = arrival.creates;
-    plan.edits = disjoint(arrival.edits);
-    plan.refusals.sort();
-    plan.refusals.dedup();
-}
-
 /// What reading the definitions that move and their users does not prove.
 fn unproven_items(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
     let mut found = guessed(set, scan);
@@ -173,7 +175,7 @@ fn forbidden(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 
 /// What is seen after, what may not be there, and what came without a word.
 fn visible(set: &Set<'_>, scan: &mut Scan, plan: &mut LanguagePlan) -> visibility::ItemVisibility {
-    let relocated = visibility::relocation(set).settle();
+    let relocated = Relocation::new(set).settle();
     plan.refusals.extend(relocated.refusals);
     plan.unproven.extend(relocated.unproven);
     scan.told.needs.extend(relocated.needs);
@@ -227,13 +229,6 @@ fn guessed_call(set: &Set<'_>, (file, span): (FileId, ByteSpan), name: &str) -> 
              which is imported for them, is not known"
         ),
     }
-}
-
-fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {
-    let edits = edits.into_iter();
-    edits
-        .map(|(path, edits)| (path, merged(joined(edits))))
-        .collect()
 }
 
 /// Edits, deletions that overlap made one.

@@ -8,10 +8,8 @@ use super::{
     super::{
         place::Place,
         public::{is_reachable_after, severity_of_widening},
-        relocation::{Piece, Relocation},
     },
     moving::{Chunk, Moving, Set, is_bound_public},
-    replace,
     scan::Scan,
 };
 use crate::{
@@ -154,36 +152,6 @@ fn loses_others(set: &Set<'_>, chunk: &Chunk, opened: &[ModuleId]) -> bool {
         && is_reachable_after(set.mapping, &home, &[])
         && set.mapping.at(&moving.to).is_some()
         && !is_reachable_after(set.mapping, &moving.to, opened)
-}
-
-/// What pieces of text take along, and what takes the place of items.
-pub(super) fn relocation<'s>(set: &'s Set<'_>) -> Relocation<'s> {
-    let (gone, kept): (Vec<&Chunk>, Vec<&Chunk>) =
-        set.chunks.iter().partition(|chunk| set.is_dropped(chunk));
-    let pieces = kept.into_iter().map(|chunk| {
-        let moving = set.moving(chunk.moving);
-        Piece {
-            file: chunk.file,
-            span: chunk.span,
-            from: moving.home,
-            to: moving.to.clone(),
-            members: !moving.gives_way(),
-        }
-    });
-    let replaced = set.moving.iter().filter(|moving| moving.gives_way());
-    let replaced = replaced.filter_map(|moving| {
-        let primary = replace::primary(set, moving)?;
-        (primary != moving.item).then_some((moving.item, primary))
-    });
-    let home = |chunk: &Chunk| set.moving(chunk.moving).home;
-    let gone = gone.iter();
-    let gone = gone.map(|chunk| (home(chunk), chunk.file, chunk.span));
-    Relocation {
-        mapping: set.mapping,
-        pieces: pieces.collect(),
-        replaced: replaced.collect(),
-        gone: gone.collect(),
-    }
 }
 
 /// Whether `pub` would show to other crates what they could not name before. Types keep their
