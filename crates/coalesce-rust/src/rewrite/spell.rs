@@ -177,7 +177,7 @@ impl<'a> Speller<'a> {
         if let Some((at, name)) = walk.renamed.take() {
             self.rename(after, &mut new, at, &name, &walk.named);
         }
-        self.keep_in_sight(way, &mut new, &walk.named);
+        self.keep_in_sight(after, &mut new, &walk.named);
         if new.end == 0 {
             let said = standard::respell(self.mapping, (after.facts, after.site), after.here);
             new = said.unwrap_or(new);

@@ -13,6 +13,7 @@ mod builtins;
 mod caches;
 mod calls;
 mod certain;
+mod changed_copies;
 mod changed_elsewhere;
 mod counted;
 mod cut;

@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use super::{equivalence::Definition, signatures::Swap, unlike};
+use super::{changed_copies, equivalence::Definition, signatures::Swap, unlike};
 use crate::{
     analysis::{Use, shift},
     rewrite::mapping::Mapping,
@@ -33,7 +33,12 @@ pub(super) fn compare(
     match (&old.statement, &new.statement) {
         (Stmt::FunctionDef(was), Stmt::FunctionDef(is)) => {
             if was.is_async == is.is_async {
-                return functions(mapping, swap, (old, was), (new, is));
+                return match functions(mapping, swap, (old, was), (new, is)) {
+                    Results::Alike if changed_copies::are_copies(was, is) => Results::Unknown(
+                        format!("`{from}` and `{to}` are copies of which one was changed"),
+                    ),
+                    told => told,
+                };
             }
             let waited = if is.is_async { to } else { from };
             Results::Differ(format!(

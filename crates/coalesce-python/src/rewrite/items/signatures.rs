@@ -241,7 +241,7 @@ fn tell(
         Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
         Comparison::TwoObjects(why, own) => {
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
-            let unproven = unproven.or_else(|| unproven_at_home(mapping, swap, own, why));
+            let unproven = unproven.or_else(|| unproven_at_home(mapping, swap, Some(own), why));
             plan.unproven.extend(unproven);
         }
         Comparison::Told(unproven) => plan.unproven.push(unproven),
@@ -255,8 +255,12 @@ fn tell(
         }
         Comparison::Unknown(why) => {
             let why = users.unknown(why);
-            let unproven = users.unproven(swap, UnprovenKind::Equivalence, why);
-            plan.unproven.extend(unproven);
+            let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
+            // Who uses the old name elsewhere gets the other one by its shim.
+            let at_home = || {
+                unproven_at_home(mapping, swap, None, why).filter(|_| mapping.has_shim(&swap.from))
+            };
+            plan.unproven.extend(unproven.or_else(at_home));
         }
     }
 }
@@ -265,13 +269,13 @@ fn tell(
 fn unproven_at_home(
     mapping: &Mapping<'_>,
     swap: &Swap,
-    own: ByteSpan,
+    own: Option<ByteSpan>,
     why: String,
 ) -> Option<Unproven> {
     let place = mapping.graph.modules.get(swap.source)?;
     Some(Unproven {
         path: place.path.clone(),
-        span: Some(own),
+        span: own,
         kind: UnprovenKind::Equivalence,
         name: swap.from.clone(),
         why,

@@ -1,6 +1,6 @@
 //! New names that something else hides where they would stand: there a path begins with a keyword, or with the crate.
 
-use super::{Place, Respelling, Speller, Way};
+use super::{Place, Respelling, SiteAfter, Speller};
 use crate::{
     facts::{Namespaces, Origin, SourceFacts},
     resolve::{FileId, UseSite},
@@ -8,35 +8,40 @@ use crate::{
 
 impl Speller<'_> {
     /// Says a plain name by a path where it would mean something else.
-    pub(super) fn keep_in_sight(&self, way: &Way<'_>, new: &mut Respelling, named: &[usize]) {
-        let moved = way.leaving.zip(named.last());
+    pub(super) fn keep_in_sight(
+        &self,
+        after: &SiteAfter<'_>,
+        new: &mut Respelling,
+        named: &[usize],
+    ) {
+        let moved = after.leaving.zip(named.last());
         let moving = moved.map(|(leaving, at)| leaving.set.moving(*at));
         let (Some(moving), [name]) = (moving, new.path.as_slice()) else {
             return;
         };
         let place = &moving.named_at;
-        if way.site.origin != Origin::DocCode
+        if after.site.origin != Origin::DocCode
             && *name == moving.name
             && new.start == 0
-            && self.is_hidden(way, (place, name), new.end)
+            && self.is_hidden(after, (place, name), new.end)
         {
-            new.path = match way.site.origin {
+            new.path = match after.site.origin {
                 Origin::MacroBody => through_crate(self.rooted(place), name),
-                _ => self.in_sight(way.here, (place, name)),
+                _ => self.in_sight(after.here, (place, name)),
             };
         }
     }
 
     /// Whether a name that takes the place of the first `end` segments of a path means something else there.
-    fn is_hidden(&self, way: &Way<'_>, (place, name): (&Place, &str), end: usize) -> bool {
-        let site = way.site;
+    fn is_hidden(&self, after: &SiteAfter<'_>, (place, name): (&Place, &str), end: usize) -> bool {
+        let site = after.site;
         let Some(load) = self.world().loads.get(site.load) else {
             return false;
         };
-        let wanted = wanted(way.facts, (site.site, end));
+        let wanted = wanted(after.facts, (site.site, end));
         let mut bindings = self.world().bindings(self.here(site), name).iter();
         let mut by_module = || bindings.any(|one| one.namespaces.meets(wanted));
-        self.is_local(load.file, (site.site, end), name) || way.here != place && by_module()
+        self.is_local(load.file, (site.site, end), name) || after.here != place && by_module()
     }
 
     /// Whether something local has a name where that takes the place of the first `end` segments of a path.

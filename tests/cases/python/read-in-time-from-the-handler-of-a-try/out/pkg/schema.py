@@ -1,0 +1,5 @@
+from pkg.humanize import Part
+
+
+def schema(x):
+    return Part(x)
