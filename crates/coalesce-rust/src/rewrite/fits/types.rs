@@ -186,13 +186,26 @@ impl Reader<'_, '_> {
             .filter(|res| !matches!(res, Res::Module(_)));
         match (found.next(), found.next()) {
             (Some(Res::Item(item)), None) => self.item(item, arguments),
-            (Some(res @ Res::External(_)), None) => {
-                Type::Outside(outside(&self.names.name_of(res)), arguments)
+            (Some(Res::External(_)), None) => {
+                let full = self.outside_name(path).unwrap_or(name);
+                Type::Outside(outside(&full), arguments)
             }
             // A name of the language or its prelude.
             (None, _) if single => Type::Outside(outside(&name), arguments),
             _ => Type::Other(self.meant(path.span())),
         }
+    }
+
+    /// The full name of a path that leads out of the tree: below the step that does, nothing is read.
+    fn outside_name(&self, path: &syn::Path) -> Option<String> {
+        let mut rest = path.segments.iter();
+        let root = rest.find_map(|step| {
+            let place = self.place(step.ident.span());
+            let led = self.names.leads_to(self.file, self.module, place);
+            let out = |res: Res| matches!(res, Res::External(_)).then(|| self.names.name_of(res));
+            led.into_iter().find_map(out)
+        })?;
+        Some(rest.fold(root, |name, step| format!("{name}::{}", step.ident)))
     }
 
     /// Types and constants; lifetimes are left to the compiler.
@@ -209,33 +222,45 @@ impl Reader<'_, '_> {
         self.pairs.get(&item).copied().unwrap_or(item)
     }
 
-    /// A type of the tree; an alias without parameters is what it stands for.
+    /// A type of the tree; an alias is what it stands for, as far as that can be put together with what it is given.
     fn item(&self, item: ItemId, arguments: Vec<Type>) -> Type {
-        let _trees = syntax::Trees::begin();
         let item = self.after(item);
-        let node = Some(&self.names.world[item]);
-        let alias = node.filter(|node| node.kind == ItemKind::TypeAlias);
-        let meant = alias.and_then(|node| {
-            let (file, fact) = self.names.definition(item)?;
-            let names = self.names.file(file)?;
-            let code = fact.span.of(&names.text)?;
-            let syn::Item::Type(parsed) = syntax::parse(code).ok()? else {
-                return None;
-            };
-            let plain = parsed.generics.params.is_empty() && self.depth < DEEPEST;
-            let reader = Reader {
-                names: self.names,
-                file: &names,
-                module: node.module,
-                start: fact.span.start,
-                own: None,
-                parameters: Vec::new(),
-                pairs: self.pairs,
-                depth: self.depth + 1,
-            };
-            plain.then(|| reader.read(&parsed.ty))
-        });
-        meant.unwrap_or(Type::Item(item, arguments))
+        let is_alias = self.names.world[item].kind == ItemKind::TypeAlias;
+        let meant = (is_alias && self.depth < DEEPEST).then(|| self.aliased(item, &arguments));
+        meant.flatten().unwrap_or(Type::Item(item, arguments))
+    }
+
+    /// What an alias stands for with these arguments. Lifetimes and constants are not followed.
+    fn aliased(&self, item: ItemId, arguments: &[Type]) -> Option<Type> {
+        let _trees = syntax::Trees::begin();
+        let (file, fact) = self.names.definition(item)?;
+        let names = self.names.file(file)?;
+        let code = fact.span.of(&names.text)?;
+        let syn::Item::Type(parsed) = syntax::parse(code).ok()? else {
+            return None;
+        };
+        let types: Vec<&syn::TypeParam> = parsed.generics.type_params().collect();
+        if types.len() != parsed.generics.params.len() || arguments.len() > types.len() {
+            return None;
+        }
+        let parameters: Vec<String> = types.iter().map(|one| one.ident.to_string()).collect();
+        let reader = Reader {
+            names: self.names,
+            file: &names,
+            module: self.names.world[item].module,
+            start: fact.span.start,
+            own: None,
+            parameters: parameters.clone(),
+            pairs: self.pairs,
+            depth: self.depth + 1,
+        };
+        let mut given = arguments.to_vec();
+        for parameter in types.iter().skip(arguments.len()) {
+            let (_, default) = parameter.default.as_ref()?;
+            let default = reader.read(default).with(&parameters, &given)?;
+            given.push(default);
+        }
+        reader.read(&parsed.ty).with(&parameters, &given)
     }
 }
 
@@ -252,6 +277,39 @@ fn outside(name: &str) -> String {
 }
 
 impl Type {
+    /// A type of which the parameters are these types; `None` where one of them stands in what is kept as text.
+    fn with(self, parameters: &[String], given: &[Self]) -> Option<Self> {
+        let one = |kind: Box<Self>| kind.with(parameters, given).map(Box::new);
+        let all = |kinds: Vec<Self>| -> Option<Vec<Self>> {
+            let kinds = kinds.into_iter();
+            kinds.map(|kind| kind.with(parameters, given)).collect()
+        };
+        let says_one = |text: &str| {
+            let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+            let mut words = text.split(|letter| !is_part(letter));
+            words.any(|word| parameters.iter().any(|known| known == word))
+        };
+        Some(match self {
+            Self::Parameter(at) => given.get(at)?.clone(),
+            Self::Item(item, kinds) => Self::Item(item, all(kinds)?),
+            Self::Outside(name, kinds) => Self::Outside(name, all(kinds)?),
+            Self::Reference { is_mut, to } => Self::Reference {
+                is_mut,
+                to: one(to)?,
+            },
+            Self::Pointer { is_mut, to } => Self::Pointer {
+                is_mut,
+                to: one(to)?,
+            },
+            Self::Slice(of) => Self::Slice(one(of)?),
+            Self::Array(of, count) if !says_one(&count) => Self::Array(one(of)?, count),
+            Self::Tuple(kinds) => Self::Tuple(all(kinds)?),
+            Self::Never => Self::Never,
+            Self::Other(text) if !says_one(&text) => Self::Other(text),
+            Self::Array(..) | Self::Other(_) => return None,
+        })
+    }
+
     /// Whether a value of this type can stand where one of `wanted` is asked for.
     pub fn fits(&self, wanted: &Self, names: &Names<'_>) -> Fits {
         match (self, wanted) {
@@ -350,9 +408,10 @@ impl Type {
                 !is_type || names.gone.contains(item)
             }),
             (Self::Outside(old, _), Self::Outside(new, _)) => {
-                // One thing may have several paths in a library that is not read.
-                let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
-                last(old) == last(new)
+                // One thing may have several paths in a library that is not read, and a type of C is another type's name.
+                let last = |name: &str| name.rsplit("::").next().unwrap_or(name).to_owned();
+                let (old, new) = (last(old), last(new));
+                old == new || old.starts_with("c_") || new.starts_with("c_")
             }
             (Self::Item(item, _), _) | (_, Self::Item(item, _)) => {
                 let is_alias = names.world[item].kind == ItemKind::TypeAlias;
