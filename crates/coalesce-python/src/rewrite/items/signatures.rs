@@ -257,9 +257,8 @@ fn tell(
             let why = users.unknown(why);
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
             // Who uses the old name elsewhere gets the other one by its shim.
-            let at_home = || {
-                unproven_at_home(mapping, swap, None, why).filter(|_| mapping.has_shim(&swap.from))
-            };
+            let is_offered = !swap.item.starts_with('_') && mapping.has_shim(&swap.from);
+            let at_home = || unproven_at_home(mapping, swap, None, why).filter(|_| is_offered);
             plan.unproven.extend(unproven.or_else(at_home));
         }
     }
