@@ -57,7 +57,7 @@ impl Transformer for WithoutValues {
 /// A statement, or what begins one that has others inside.
 #[derive(PartialEq)]
 enum Part<'a> {
-    Whole(ComparableStmt<'a>),
+    Whole(Box<ComparableStmt<'a>>),
     Head(ComparableExpr<'a>),
 }
 
@@ -112,7 +112,7 @@ fn parts<'a>(body: &'a [Stmt], found: &mut Vec<Part<'a>>) {
             }
             Stmt::FunctionDef(one) => vec![&one.body],
             whole => {
-                found.push(Part::Whole(whole.into()));
+                found.push(Part::Whole(Box::new(whole.into())));
                 Vec::new()
             }
         };
