@@ -13,7 +13,7 @@ mod report;
 mod rmm;
 mod rust;
 mod suites;
-mod trees;
+pub mod trees;
 
 use std::path::{Path, PathBuf};
 

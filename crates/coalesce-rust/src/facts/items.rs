@@ -351,10 +351,7 @@ impl Extractor<'_, '_> {
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
             .is(ItemKind::Const, Namespaces::VALUE)
             .spans(body, end);
-        self.simple(new, Some(&item.generics), |this| {
-            this.visit_type(&item.ty);
-            this.visit_expr(&item.expr);
-        });
+        self.value(new, Some(&item.generics), (&item.ty, &item.expr));
     }
 
     pub(super) fn static_item(&mut self, item: &syn::ItemStatic) {
@@ -364,9 +361,19 @@ impl Extractor<'_, '_> {
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
             .is(ItemKind::Static, Namespaces::VALUE)
             .spans(body, end);
-        self.simple(new, None, |this| {
-            this.visit_type(&item.ty);
-            this.visit_expr(&item.expr);
+        self.value(new, None, (&item.ty, &item.expr));
+    }
+
+    /// A constant or a static, with its type and what it is.
+    fn value(
+        &mut self,
+        new: NewItem<'_>,
+        generics: Option<&syn::Generics>,
+        (kind, value): (&syn::Type, &syn::Expr),
+    ) {
+        self.simple(new, generics, |this| {
+            this.visit_type(kind);
+            this.visit_expr(value);
         });
     }
 }

@@ -174,6 +174,17 @@ impl World {
         leaves
     }
 
+    /// The files that have something of a module, or of one inside of it.
+    pub(crate) fn sources_within(
+        &self,
+        home: ModuleId,
+    ) -> impl Iterator<Item = (FileId, &SourceFile)> {
+        self.sources().filter(move |(_, source)| {
+            let mut modules = source.bodies.iter().map(|body| self[*body].module);
+            modules.any(|module| is_within(self, module, home))
+        })
+    }
+
     /// Whether a space is in code of documents, which is a crate of its own.
     pub(crate) fn in_doc_code(&self, space: SpaceId) -> bool {
         let mut at = self.spaces.get(space.0 as usize);

@@ -12,7 +12,7 @@ use super::{
     follow::Following,
     lines, links,
     mapping::{Mapping, refusal},
-    needs::Need,
+    needs::{Because, Need, Purpose, Subject},
     packages,
     place::Place,
     spell::{Outcome, Respelling, spelled, written},
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts},
-    resolve::{Found, ModuleId, Site, UseSite, form, leading_colons},
+    resolve::{CrateId, Found, ModuleId, Site, UseSite, form, leading_colons},
 };
 
 /// What a pass over sites tells besides edits.
@@ -36,6 +36,14 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// Notes that the package of a place needs another one.
+    pub fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
+        if krate != here.krate {
+            let need = Need::new(Subject::Crate(krate, Purpose::Code), here.clone());
+            self.needs.push(need.because(because));
+        }
+    }
+
     /// Adds what another pass tells.
     pub fn add(&mut self, other: Self) {
         self.rewrites.extend(other.rewrites);

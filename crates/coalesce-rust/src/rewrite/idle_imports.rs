@@ -197,11 +197,7 @@ impl<'m> Imports<'m> {
     fn users(&self) -> BTreeMap<ImportId, Users> {
         let world = self.mapping.world;
         let mut found: BTreeMap<ImportId, Users> = BTreeMap::new();
-        for (file, source) in world.sources() {
-            let mut modules = source.bodies.iter().map(|body| world[*body].module);
-            if !modules.any(|module| is_within(world, module, self.home)) {
-                continue;
-            }
+        for (file, source) in world.sources_within(self.home) {
             world.visit_file(source, &mut |facts, site| {
                 self.site(facts, &site, &mut found)
             });

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::judge::consolidation::Kind;
+use crate::judge::{consolidation::Kind, planted};
 
 /// A package with an item that others have, a submodule that nobody but another one imports, a table and names
 /// that are made when they are asked for.
@@ -27,13 +27,8 @@ const TREE: &[(&str, &str)] = &[
 ];
 
 fn tree(changes: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (path, text) in TREE.iter().chain(changes) {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
+    let files: Vec<(&str, &str)> = TREE.iter().chain(changes).copied().collect();
+    planted::tests::tree(&files)
 }
 
 /// What is said of a tree in which these files have become others.

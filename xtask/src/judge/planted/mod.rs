@@ -11,7 +11,7 @@ mod item;
 mod module;
 mod spell;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod users;
 
 use std::{

@@ -1,7 +1,5 @@
 //! Copies of small modules, as they are written down.
 
-use std::fs;
-
 use super::*;
 use crate::judge::consolidation::Kind;
 
@@ -97,13 +95,13 @@ fn has(texts: &BTreeSet<String>, part: &str) -> bool {
     texts.iter().any(|text| text.contains(part))
 }
 
-fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+/// A folder with these files.
+pub(in crate::judge) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for (path, text) in files {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    let files = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+    crate::bench::trees::lay_out(folder.path(), files).unwrap();
     folder
 }
 

@@ -56,7 +56,7 @@ impl Transformer for WithoutValues {
 
 /// A statement, or what begins one that has others inside.
 #[derive(PartialEq)]
-enum Part<'a> {
+enum StatementPart<'a> {
     Whole(Box<ComparableStmt<'a>>),
     Head(ComparableExpr<'a>),
 }
@@ -77,29 +77,29 @@ fn share_most(was: &StmtFunctionDef, is: &StmtFunctionDef) -> bool {
     shared > 0 && shared * 3 >= shorter * 2 && shared * 2 >= longer
 }
 
-fn parts<'a>(body: &'a [Stmt], found: &mut Vec<Part<'a>>) {
+fn parts<'a>(body: &'a [Stmt], found: &mut Vec<StatementPart<'a>>) {
     for statement in body {
         let bodies: Vec<&'a [Stmt]> = match statement {
             Stmt::If(one) => {
-                found.push(Part::Head((&*one.test).into()));
+                found.push(StatementPart::Head((&*one.test).into()));
                 let clauses = one.elif_else_clauses.iter();
                 let tests = clauses.clone().filter_map(|clause| clause.test.as_ref());
-                found.extend(tests.map(|test| Part::Head(test.into())));
+                found.extend(tests.map(|test| StatementPart::Head(test.into())));
                 std::iter::once(&*one.body)
                     .chain(clauses.map(|clause| &*clause.body))
                     .collect()
             }
             Stmt::For(one) => {
-                found.push(Part::Head((&*one.iter).into()));
+                found.push(StatementPart::Head((&*one.iter).into()));
                 vec![&one.body, &one.orelse]
             }
             Stmt::While(one) => {
-                found.push(Part::Head((&*one.test).into()));
+                found.push(StatementPart::Head((&*one.test).into()));
                 vec![&one.body, &one.orelse]
             }
             Stmt::With(one) => {
                 let items = one.items.iter();
-                found.extend(items.map(|item| Part::Head((&item.context_expr).into())));
+                found.extend(items.map(|item| StatementPart::Head((&item.context_expr).into())));
                 vec![&one.body]
             }
             Stmt::Try(one) => {
@@ -112,7 +112,7 @@ fn parts<'a>(body: &'a [Stmt], found: &mut Vec<Part<'a>>) {
             }
             Stmt::FunctionDef(one) => vec![&one.body],
             whole => {
-                found.push(Part::Whole(Box::new(whole.into())));
+                found.push(StatementPart::Whole(Box::new(whole.into())));
                 Vec::new()
             }
         };

@@ -157,7 +157,7 @@ impl Pass<'_, '_> {
         users.insert(here.clone());
         let by_path = self.scan.by_path.entry(at).or_default();
         by_path.insert(here.clone());
-        self.depend(krate, here, because);
+        self.scan.told.depend(krate, here, because);
     }
 
     /// Spells a plain name as the path of a macro, and tells it.

@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Edit, TreePath};
 
 use crate::{
     facts::{LeafKind, VisibilityKind},
-    resolve::{FileId, ModuleId, Res, World, is_within},
+    resolve::{FileId, ModuleId, Res, World},
     rewrite::{
         items::moving::Set,
         method_calls::{self, calls::Called},
@@ -109,11 +109,7 @@ impl ImportUsers {
         let world = set.world();
         let speller = set.mapping.speller();
         let mut found = Self::default();
-        for (file, source) in world.sources() {
-            let mut modules = source.bodies.iter().map(|body| world[*body].module);
-            if !modules.any(|module| is_within(world, module, home)) {
-                continue;
-            }
+        for (file, source) in world.sources_within(home) {
             world.visit_file(source, &mut |facts, site| {
                 let start = site.segments.first().map_or(0, |first| first.span.start);
                 let goes = set.chunk_at(file, start).is_some();

@@ -7,7 +7,7 @@ use coalesce_model::{TreePath, Unproven, UnprovenKind};
 use super::{Borrow, Left, Scan};
 use crate::{
     facts::{ItemKind, LeafKind, Namespaces, Origin, SourceFacts, VisibilityKind},
-    resolve::{Binding, CrateId, FileId, Found, ItemId, Res, Site, UseSite},
+    resolve::{Binding, FileId, Found, ItemId, Res, Site, UseSite},
     rewrite::{
         conditions,
         draft::{Draft, span_of, untouchable},
@@ -20,7 +20,6 @@ use crate::{
         },
         made_places::{self, ArgumentReading},
         mapping::Mapping,
-        needs::{Because, Need, Purpose, Subject},
         place::Place,
         spell::{Outcome, Respelling, Speller},
         traits::Demand,
@@ -245,15 +244,6 @@ impl<'p> Pass<'p, '_> {
         let work = self.scan.files.entry(self.file).or_default();
         work.leaves.insert(leaf, change);
         true
-    }
-
-    /// Notes that the package of a place needs another one.
-    pub(in crate::rewrite) fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
-        if krate != here.krate {
-            self.scan.told.needs.push(
-                Need::new(Subject::Crate(krate, Purpose::Code), here.clone()).because(because),
-            );
-        }
     }
 
     /// Notes that something which stays goes through an import by a name.

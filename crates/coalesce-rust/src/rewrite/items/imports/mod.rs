@@ -17,7 +17,7 @@ use coalesce_model::{ByteSpan, Code, Edit};
 
 use crate::{
     facts::{LeafKind, ScopeId, UseLeaf, VisibilityKind},
-    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{BodyId, FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{
         conditions,
         draft::leaf_change,
@@ -29,7 +29,7 @@ use crate::{
         macro_methods::called_names,
         mapping::refusal,
         method_calls::{self, calls::Called},
-        needs::{Because, Need, Purpose, Subject},
+        needs::{Because, Need, Subject},
         place::Place,
         spell::{Respelling, Speller, written},
         traits,
@@ -138,22 +138,13 @@ impl<'a> Settler<'_, 'a> {
             .push(Need::new(Subject::Item(item), by.clone()));
     }
 
-    fn depend(&mut self, krate: CrateId, by: &Place, because: Because) {
-        if krate != by.krate {
-            self.scan
-                .told
-                .needs
-                .push(Need::new(Subject::Crate(krate, Purpose::Code), by.clone()).because(because));
-        }
-    }
-
     /// The path to what leaves, for somebody who names it from now on.
     fn path_to_moved(&mut self, moving: usize, here: &Place) -> Vec<String> {
         let moved = self.set.moving(moving);
         let speller = self.speller();
         speller.chain(&moved.named_at, here, &mut self.scan.told.needs);
         let because = Because::Names(self.set.name_after(moved));
-        self.depend(moved.to.krate, here, because);
+        self.scan.told.depend(moved.to.krate, here, because);
         let users = self.scan.users.entry(moving).or_default();
         users.insert(here.clone());
         let mut path = speller.rooted_in(here.krate, &moved.named_at);

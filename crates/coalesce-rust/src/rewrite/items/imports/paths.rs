@@ -33,7 +33,7 @@ impl<'a> Settler<'_, 'a> {
             users.insert(borrow.to.clone());
             let moving = self.set.moving(moving);
             let because = Because::Names(self.set.name_after(moving));
-            self.depend(moving.to.krate, &borrow.to, because);
+            self.scan.told.depend(moving.to.krate, &borrow.to, because);
             return Some(path);
         }
         if let Some(path) = self.at_home(borrow) {
@@ -87,7 +87,7 @@ impl<'a> Settler<'_, 'a> {
         let speller = self.speller();
         speller.chain(place, &borrow.to, &mut self.scan.told.needs);
         let because = Because::Names(format!("{}::{name}", self.set.mapping.name_of(place)));
-        self.depend(place.krate, &borrow.to, because);
+        self.scan.told.depend(place.krate, &borrow.to, because);
         let mut path = speller.rooted_in(borrow.to.krate, place);
         path.push(name.to_owned());
         path

@@ -41,7 +41,7 @@ impl<'a> Settler<'_, 'a> {
         let here = self.set.mapping.after(home);
         self.speller()
             .chain(&moved.named_at, &here, &mut self.scan.told.needs);
-        self.depend(moved.named_at.krate, &here, because);
+        self.scan.told.depend(moved.named_at.krate, &here, because);
         let users = self.scan.users.entry(moving).or_default();
         users.insert(here);
     }
