@@ -251,17 +251,24 @@ fn tell(
         }
         Comparison::Differs(why) => {
             let kind = UnprovenKind::UnknownType;
-            plan.unproven.extend(users.unproven(swap, kind, why));
+            let unproven = users.unproven(swap, kind, why.clone());
+            let unproven = unproven.or_else(|| unproven_behind_shim(mapping, swap, why));
+            plan.unproven.extend(unproven);
         }
         Comparison::Unknown(why) => {
             let why = users.unknown(why);
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
-            // Who uses the old name elsewhere gets the other one by its shim.
-            let is_offered = !swap.item.starts_with('_') && mapping.has_shim(&swap.from);
-            let at_home = || unproven_at_home(mapping, swap, None, why).filter(|_| is_offered);
-            plan.unproven.extend(unproven.or_else(at_home));
+            let unproven = unproven.or_else(|| unproven_behind_shim(mapping, swap, why));
+            plan.unproven.extend(unproven);
         }
     }
+}
+
+/// That who uses an old name elsewhere gets another definition by its shim.
+fn unproven_behind_shim(mapping: &Mapping<'_>, swap: &Swap, why: String) -> Option<Unproven> {
+    let is_offered = !swap.item.starts_with('_') && mapping.has_shim(&swap.from);
+    let unproven = is_offered.then(|| unproven_at_home(mapping, swap, None, why));
+    unproven.flatten()
 }
 
 /// That a definition nobody is seen to use gives way to another object.

@@ -6,3 +6,9 @@ def leaves(tree):
 
 def unused(tree):
     return 2
+
+
+def each(tree):
+    for sub in tree:
+        if sub is None:
+            break

@@ -8,3 +8,11 @@ def leaves(tree):
 
 def unused(tree):
     return 1
+
+
+def each(tree):
+    for sub in tree:
+        if sub is None:
+            break
+        else:
+            yield sub
