@@ -190,6 +190,11 @@ impl Reader<'_> {
                 _ => None,
             },
             syn::Expr::Struct(literal) => self.made_by(&literal.path),
+            // A type without fields, or a variant, is a value by its name.
+            syn::Expr::Path(of) => {
+                let mut names = of.path.segments.iter().map(|one| one.ident.to_string());
+                names.find(|name| self.droppers.is_type(name))
+            }
             syn::Expr::Try(of) => self.maker(&of.expr),
             syn::Expr::Await(of) => self.maker(&of.base),
             syn::Expr::Paren(of) => self.maker(&of.expr),
