@@ -35,7 +35,7 @@ pub(super) fn compare(
             if was.is_async == is.is_async {
                 return match functions(mapping, swap, (old, was), (new, is)) {
                     Results::Alike if changed_copies::are_copies(was, is) => Results::Unknown(
-                        format!("`{from}` and `{to}` are copies of which one was changed"),
+                        format!("`{from}` and `{to}` are nearly one text, and not the same"),
                     ),
                     told => told,
                 };

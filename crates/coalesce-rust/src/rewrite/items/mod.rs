@@ -30,6 +30,8 @@ pub(super) use forward::reexport_of_macro;
 pub(crate) use rules::is_exported;
 pub(super) use rules::{imports, is_attribute, is_redefined};
 
+pub(super) use imports::between;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{

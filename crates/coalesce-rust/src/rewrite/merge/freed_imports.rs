@@ -8,7 +8,7 @@ use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ModuleId, Res, World},
     rewrite::{
-        items::moving::Set,
+        items::{between, moving::Set},
         method_calls::{self, calls::Called},
         traits::{self, Asked, Demand, Usage},
         use_tree::{self, LeafChange},
@@ -184,14 +184,5 @@ fn parts_that_stay(set: &Set<'_>, file: FileId, code: ByteSpan) -> Vec<ByteSpan>
     let chunks = set.chunks.iter().filter(|chunk| chunk.file == file);
     let mut gone: Vec<ByteSpan> = chunks.map(|chunk| chunk.span).collect();
     gone.retain(|span| code.contains(*span));
-    gone.sort();
-    let mut start = code.start;
-    let mut found = Vec::new();
-    for span in gone.into_iter().chain([ByteSpan::empty(code.end)]) {
-        if span.start > start {
-            found.push(ByteSpan::new(start, span.start));
-        }
-        start = start.max(span.end);
-    }
-    found
+    between(code, gone)
 }

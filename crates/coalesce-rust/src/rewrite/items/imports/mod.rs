@@ -284,7 +284,7 @@ fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> &UseLeaf {
 }
 
 /// What a span has between others, in order.
-fn between(whole: ByteSpan, mut others: Vec<ByteSpan>) -> Vec<ByteSpan> {
+pub(in crate::rewrite) fn between(whole: ByteSpan, mut others: Vec<ByteSpan>) -> Vec<ByteSpan> {
     others.sort();
     let mut found = Vec::new();
     let mut start = whole.start;
