@@ -118,7 +118,8 @@ impl Place {
             fs::write(&manifest, self.tree.manifest())?;
             std::thread::sleep(SETTLED);
             let undo = self.ours(&root, &["rollback", "--quiet"], warm);
-            let call = self.ours(&root, &["migrate", "--quiet"], warm);
+            // The tree has a file that does not parse, which no reading proves.
+            let call = self.ours(&root, &["migrate", "--quiet", "--allow-unproven"], warm);
             let ready = undo.clone();
             let ours = Contender {
                 name: "coalesce".to_owned(),

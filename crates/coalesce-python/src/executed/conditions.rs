@@ -4,7 +4,10 @@
 //! makes another module import it without that condition, or under another one, what it does at import is read
 //! (`at_import`), and so is the text of an item that arrives where its old module was not run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{Change, Guard, Import, ImportTarget, Texts, Unproven};
 use ruff_python_ast::{self as ast, Stmt};
@@ -173,60 +176,73 @@ fn certain_runs(
 /// Under which conditions modules are imported.
 struct Conditions<'g> {
     graph: &'g PythonGraph,
+    edges: &'g Edges,
     texts: &'g dyn Texts,
+    /// Those that are for tests or the like.
+    apart: Vec<bool>,
     /// Whether a module is only ever imported under a condition.
     conditional: Vec<bool>,
     /// Whether some module imports it for certain.
     imported: Vec<bool>,
-    /// The texts of the conditions of each that is conditional.
-    worded: FxHashMap<usize, BTreeSet<String>>,
+    /// The texts of the conditions of each that is conditional: modules are parsed for them, so once somebody asks.
+    worded: OnceCell<FxHashMap<usize, BTreeSet<String>>>,
 }
 
 impl<'g> Conditions<'g> {
-    fn new(graph: &'g PythonGraph, edges: &Edges, texts: &'g dyn Texts) -> Self {
+    fn new(graph: &'g PythonGraph, edges: &'g Edges, texts: &'g dyn Texts) -> Self {
         let count = graph.modules.len();
-        let apart: Vec<bool> = graph
-            .modules
-            .iter()
-            .map(|one| is_apart(&one.name))
-            .collect();
-        let conditional = conditional_modules(edges, &apart, count);
-        let imported = imported_for_certain(edges, &apart, count);
-        let mut conditions = Self {
+        let modules = graph.modules.iter();
+        let apart: Vec<bool> = modules.map(|one| is_apart(&one.name)).collect();
+        Self {
             graph,
+            edges,
             texts,
-            conditional,
-            imported,
-            worded: FxHashMap::default(),
-        };
-        conditions.word(edges, &apart);
-        conditions
+            conditional: conditional_modules(edges, &apart, count),
+            imported: imported_for_certain(edges, &apart, count),
+            apart,
+            worded: OnceCell::new(),
+        }
+    }
+
+    fn worded(&self) -> &FxHashMap<usize, BTreeSet<String>> {
+        self.worded.get_or_init(|| self.word())
     }
 
     /// Collects the conditions of what is conditional, those of what imports it for certain included.
-    fn word(&mut self, edges: &Edges, apart: &[bool]) {
+    fn word(&self) -> FxHashMap<usize, BTreeSet<String>> {
+        let mut worded = FxHashMap::<usize, BTreeSet<String>>::default();
         let mut open = Vec::new();
-        for (importer, target, way, at) in &edges.all {
-            let counts = *way == Way::Perhaps && apart.get(*importer) != Some(&true);
-            if !counts || self.conditional.get(*target) != Some(&true) {
-                continue;
-            }
-            let text = self.text_of(*importer, *at);
-            if self.worded.entry(*target).or_default().insert(text.clone()) {
-                open.push((*target, text));
+        for edges in self.edges.all.chunk_by(|one, next| one.0 == next.0) {
+            for (target, text) in self.conditions_of(edges) {
+                if worded.entry(target).or_default().insert(text.clone()) {
+                    open.push((target, text));
+                }
             }
         }
         while let Some((module, text)) = open.pop() {
-            let certain = edges
-                .of(module)
-                .iter()
-                .filter(|edge| edge.2 != Way::Perhaps);
+            let edges = self.edges.of(module).iter();
+            let certain = edges.filter(|edge| edge.2 != Way::Perhaps);
             let follows = certain.map(|edge| edge.1).filter(|target| {
-                self.conditional.get(*target) == Some(&true)
-                    && self.worded.entry(*target).or_default().insert(text.clone())
+                self.is_conditional(*target)
+                    && worded.entry(*target).or_default().insert(text.clone())
             });
             open.extend(follows.map(|target| (target, text.clone())));
         }
+        worded
+    }
+
+    /// What the imports of one module stand under that lead to what is conditional.
+    fn conditions_of(&self, edges: &[ImportEdge]) -> Vec<(usize, String)> {
+        let edges: Vec<&ImportEdge> = edges
+            .iter()
+            .filter(|edge| edge.2 == Way::Perhaps && self.apart.get(edge.0) != Some(&true))
+            .filter(|edge| self.is_conditional(edge.1))
+            .collect();
+        let Some(first) = edges.first() else {
+            return Vec::new();
+        };
+        let texts = self.texts_of(first.0, edges.iter().map(|edge| edge.3));
+        edges.iter().map(|edge| edge.1).zip(texts).collect()
     }
 
     fn is_conditional(&self, module: usize) -> bool {
@@ -235,30 +251,30 @@ impl<'g> Conditions<'g> {
 
     /// Whether a module that is run under a condition can be run under each of these.
     fn permits(&self, module: usize, conditions: &BTreeSet<String>) -> bool {
-        let known = self.worded.get(&module);
+        let known = self.worded().get(&module);
         !conditions.is_empty() && known.is_some_and(|known| conditions.is_subset(known))
     }
 
     fn of(&self, module: usize) -> BTreeSet<String> {
-        self.worded.get(&module).cloned().unwrap_or_default()
+        self.worded().get(&module).cloned().unwrap_or_default()
     }
 
-    /// The text of what an import stands under.
-    fn text_of(&self, importer: usize, at: u32) -> String {
+    /// The texts of what imports of one module stand under.
+    fn texts_of(&self, importer: usize, places: impl Iterator<Item = u32>) -> Vec<String> {
         let text = self.graph.modules.get(importer);
         let text = text.and_then(|module| self.texts.text(&module.path));
         let Some(text) = text else {
-            return String::new();
+            return places.map(|_| String::new()).collect();
         };
         let (parsed, start) = parser::parse_module(&text);
         let source = text.get(start as usize..).unwrap_or_default();
-        let place = ImportPlace {
-            at: at.saturating_sub(start),
-            source,
+        let enclosing = |at: u32| {
+            let at = at.saturating_sub(start);
+            let mut parts = Vec::new();
+            ImportPlace { at, source }.enclosing(parser::statements(&parsed), &mut parts);
+            parts.join(" and ")
         };
-        let mut parts = Vec::new();
-        place.enclosing(parser::statements(&parsed), &mut parts);
-        parts.join(" and ")
+        places.map(enclosing).collect()
     }
 }
 
@@ -532,7 +548,8 @@ impl ImportComparison<'_> {
         let mut near = imports.filter(|import| import.line == line);
         let place = near.next().map(|import| import.span.start);
         place
-            .map(|at| BTreeSet::from([self.conditions.text_of(importer_was, at)]))
+            .map(|at| self.conditions.texts_of(importer_was, [at].into_iter()))
+            .map(BTreeSet::from_iter)
             .unwrap_or_default()
     }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
+use memchr::memmem;
 use rayon::prelude::*;
 
 use super::{
@@ -86,16 +87,17 @@ impl Mover<'_> {
 
     /// Whether a text has the name of a logger that is above that of the module, in quotes.
     fn is_named_above(&self, text: &str) -> bool {
+        let is_quoted = |package: &str| {
+            let mut named = memmem::find_iter(text.as_bytes(), package);
+            named.any(|at| {
+                let before = text.get(..at).unwrap_or_default();
+                let after = text.get(at + package.len()..).unwrap_or_default();
+                before.ends_with(['"', '\'']) && after.starts_with(['"', '\''])
+            })
+        };
         let above = |name: &str| {
             let ends = name.match_indices('.').map(|(at, _)| at);
-            ends.filter_map(|end| name.get(..end)).any(|package| {
-                let mut quoted = text.match_indices(package);
-                quoted.any(|(at, _)| {
-                    let before = text.get(..at).unwrap_or_default();
-                    let after = text.get(at + package.len()..).unwrap_or_default();
-                    before.ends_with(['"', '\'']) && after.starts_with(['"', '\''])
-                })
-            })
+            ends.filter_map(|end| name.get(..end)).any(is_quoted)
         };
         self.logs && (above(&self.change.from) || above(&self.change.to))
     }
