@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     annotation_readers::AnnotationReaders,
-    apart, caches, changed_elsewhere,
+    apart, builds_on, caches, changed_elsewhere,
     equal_objects::{self, UsedItems},
     found_by_name::is_fixture,
     guarded_values, identity,
@@ -102,6 +102,9 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
         return Comparison::Unknown(why);
     };
     if !old.has_text_of(&new) && !local_names::are_one(&old, &new, Parametric::ByPosition) {
+        if let Some(why) = builds_on::old_one(mapping, swap, &new, modules) {
+            return Comparison::Unknown(why);
+        }
         if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
             let (from, to) = (&swap.from, &swap.to);
             return Comparison::Unknown(format!(
@@ -558,6 +561,19 @@ impl Definition {
                 let scope = self.read.analysis.binding_scope(used.scope, &root.text);
                 self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
             })
+        })
+    }
+
+    /// What the definition names below a name that it begins with: `b.c` of `a.b.c`.
+    pub(super) fn parts_below<'d>(
+        &'d self,
+        root: &'d str,
+    ) -> impl Iterator<Item = impl Iterator<Item = &'d str>> {
+        let uses = self.read.analysis.uses.iter();
+        uses.filter_map(move |used| {
+            let (first, rest) = used.chain.split_first()?;
+            let own = first.text == root && self.span.contains(first.span);
+            own.then(|| rest.iter().map(|part| part.text.as_str()))
         })
     }
 

@@ -9,6 +9,7 @@ mod annotation_readers;
 mod apart;
 mod back;
 mod behind;
+mod builds_on;
 mod builtins;
 mod caches;
 mod calls;

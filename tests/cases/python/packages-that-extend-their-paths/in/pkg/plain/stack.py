@@ -1,0 +1,2 @@
+def stack(parts: list[int]) -> list[int]:
+    return list(parts)

@@ -1,0 +1,3 @@
+from pkg.plain import stack
+
+print(stack([1]))
