@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, predicates::last_name, shift},
-    graph::Entity,
+    graph::{Entity, PythonGraph},
     parser::{parse_module, statements},
 };
 
@@ -50,6 +50,7 @@ struct Moving {
 /// Looks at each test that goes somewhere else.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     collected_shims(mapping, texts, plan);
+    plan.unproven.extend(imported_tests(mapping));
     let moving = moving(mapping, texts);
     if moving.is_empty() {
         return;
@@ -89,6 +90,55 @@ fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Language
                 why: why.to_owned(),
             }));
     }
+}
+
+/// Tests that test files import, which pytest collects there by their names, where those say no test any more, or come
+/// to say one.
+fn imported_tests(mapping: &Mapping<'_>) -> Vec<Unproven> {
+    let is_collected = |name: &str| ["test", "Test"].iter().any(|begin| name.starts_with(begin));
+    let changes = |moved: &&Moved| is_collected(&moved.item) != is_collected(&moved.name);
+    let renamed: Vec<&Moved> = mapping.items.list.iter().filter(changes).collect();
+    if renamed.is_empty() {
+        return Vec::new();
+    }
+    let modules = mapping.graph.modules.iter().enumerate();
+    let tests = modules.filter(|(_, module)| is_test(module.path.file_name()));
+    let found = tests.flat_map(|(index, module)| {
+        let imported = imported_items(mapping.graph, index).into_iter();
+        imported.filter_map(|(span, home, item)| {
+            let mut renamed = renamed.iter();
+            let moved = renamed.find(|moved| moved.source == home && moved.item == item)?;
+            let name = &moved.name;
+            Some(Unproven {
+                path: module.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::Condition,
+                name: moved.change.from.clone(),
+                why: match is_collected(name) {
+                    true => format!("pytest comes to collect it here, by its new name `{name}`"),
+                    false => {
+                        format!("pytest collects it here by its name, and nothing by `{name}`")
+                    }
+                },
+            })
+        })
+    });
+    found.collect()
+}
+
+/// The items that the imports at the top of a module bring by their own names, each with its place.
+fn imported_items(graph: &PythonGraph, module: usize) -> Vec<(ByteSpan, usize, String)> {
+    let facts = graph.facts.get(module).into_iter();
+    let imports = facts.flat_map(|facts| facts.imports.iter().filter(|import| import.top_level));
+    let leaves = imports.flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)));
+    let own = leaves.filter(|(_, leaf)| leaf.alias.is_none());
+    own.filter_map(
+        |(import, leaf)| match graph.leaf_entity(module, import, leaf) {
+            Entity::Item(home, item) => Some((leaf.name.span, home, item)),
+            _ => None,
+        },
+    )
+    .collect()
 }
 
 /// Files of tests that move, and tests that leave their file.

@@ -1,0 +1,13 @@
+class TestContract:
+    factory = dict
+
+    def test_empty(self):
+        assert not self.factory()
+
+
+class Helper:
+    pass
+
+
+def test_shared():
+    assert True

@@ -1,0 +1,5 @@
+from tc.common import Helper, TestContract, test_shared
+
+
+class TestList(TestContract):
+    factory = list
