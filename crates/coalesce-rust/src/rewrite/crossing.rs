@@ -68,8 +68,27 @@ fn crosses(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     carries && set.mapping.krate(moving.home) != moving.to.krate
 }
 
-/// Holds modules that leave their crate against the one that they go to.
-pub(super) fn of_modules(mapping: &Mapping<'_>) -> Crossing {
+/// Holds what leaves its crate against the one that it goes to.
+pub(super) fn check(set: &Set<'_>) -> Crossing {
+    let mut pieces = pieces_of_modules(set.mapping);
+    let chunks = set.chunks.iter().filter(|chunk| !set.is_dropped(chunk));
+    pieces.extend(chunks.filter_map(|chunk| {
+        let moving = set.moving(chunk.moving);
+        crosses(set, moving).then(|| Piece {
+            file: chunk.file,
+            span: chunk.span,
+            from: moving.home,
+            to: moving.to.krate,
+            whole: false,
+            conditions: chunk.cfg.clone(),
+        })
+    }));
+    let mut found = check_pieces(set, pieces);
+    replaced_features::ask_for_all(set, &mut found);
+    found
+}
+
+fn pieces_of_modules(mapping: &Mapping<'_>) -> Vec<Piece> {
     let world = mapping.world;
     let moves = |module: ModuleId| {
         let change = mapping.change_of(module)?;
@@ -89,28 +108,7 @@ pub(super) fn of_modules(mapping: &Mapping<'_>) -> Crossing {
             conditions: conditions_of(mapping, root),
         })
     });
-    let mut found = check(mapping, None, pieces.collect());
-    replaced_features::of_modules(mapping, &mut found);
-    found
-}
-
-/// Holds items that leave their crate against the one that they go to.
-pub(super) fn of_items(set: &Set<'_>) -> Crossing {
-    let chunks = set.chunks.iter().filter(|chunk| !set.is_dropped(chunk));
-    let pieces = chunks.filter_map(|chunk| {
-        let moving = set.moving(chunk.moving);
-        crosses(set, moving).then(|| Piece {
-            file: chunk.file,
-            span: chunk.span,
-            from: moving.home,
-            to: moving.to.krate,
-            whole: false,
-            conditions: chunk.cfg.clone(),
-        })
-    });
-    let mut found = check(set.mapping, Some(set), pieces.collect());
-    replaced_features::of_items(set, &mut found);
-    found
+    pieces.collect()
 }
 
 /// The features of which a condition asks for each, and for nothing else.
@@ -131,7 +129,8 @@ fn crossing_item<'s>(set: &'s Set<'_>, site: &Site<'_>) -> Option<&'s Moving<'s>
     moving.filter(|moving| crosses(set, moving))
 }
 
-fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Crossing {
+fn check_pieces(set: &Set<'_>, pieces: Vec<Piece>) -> Crossing {
+    let mapping = set.mapping;
     let mut crossing = Check {
         mapping,
         set,
@@ -171,8 +170,7 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
 
 struct Check<'c> {
     mapping: &'c Mapping<'c>,
-    /// The items that leave, where it is items.
-    set: Option<&'c Set<'c>>,
+    set: &'c Set<'c>,
     found: Crossing,
     told: BTreeSet<(ModuleId, String)>,
     /// What is known of types whose values do something when they are dropped, once somebody asks.
@@ -180,6 +178,11 @@ struct Check<'c> {
 }
 
 impl Check<'_> {
+    /// Whether it is items that leave, and not modules with all that they have.
+    fn moves_items(&self) -> bool {
+        !self.set.moving.is_empty()
+    }
+
     /// Methods of floats, which a crate without `std` has not.
     fn floats(&mut self, piece: &Piece) {
         let without = |krate: CrateId| {
@@ -406,16 +409,13 @@ impl Check<'_> {
             let first = site.segments.first();
             let inside = first.is_some_and(|first| piece.span.contains(first.span));
             let steps = || site.trace.steps.iter().flat_map(Found::all);
-            let leaves = |res: Res| match (self.set, res) {
-                (Some(set), Res::Item(item)) => set.of(item).is_some(),
-                _ => false,
-            };
-            let own = self.set.is_some() || world.module_of(site.space) == piece.from;
+            let leaves = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());
+            let own = self.moves_items() || world.module_of(site.space) == piece.from;
             if !inside || !own || steps().any(|(res, _)| leaves(res)) {
                 return;
             }
             used.extend(site.trace.steps.iter().filter_map(Found::module));
-            if self.set.is_some() {
+            if self.moves_items() {
                 used.extend(steps().filter_map(|(res, _)| match res {
                     Res::Item(item) => Some(world[item].module),
                     _ => None,
@@ -457,11 +457,9 @@ impl Check<'_> {
 
     /// The crate of an item afterwards.
     fn crate_after(&self, item: ItemId) -> CrateId {
-        let moving = self
-            .set
-            .and_then(|set| Some((set, set.moving(set.of(item)?))));
+        let moving = self.set.of(item).map(|at| self.set.moving(at));
         match moving {
-            Some((set, moving)) if !moving.gives_way() || set.is_whole(moving.home) => {
+            Some(moving) if !moving.gives_way() || self.set.is_whole(moving.home) => {
                 moving.to.krate
             }
             _ => self.mapping.after(self.mapping.world[item].module).krate,
@@ -471,8 +469,10 @@ impl Check<'_> {
     /// Calls of macros that stay and may implement something for an item that leaves, which only its
     /// own crate may.
     fn macro_calls(&mut self) {
-        let Some(set) = self.set else { return };
-        let world = self.mapping.world;
+        if !self.moves_items() {
+            return;
+        }
+        let (set, world) = (self.set, self.mapping.world);
         for (file, source) in world.sources() {
             let calls = world.facts(file).macro_calls.iter();
             let calls = calls.filter(|call| call.item_position);

@@ -10,6 +10,7 @@ use super::{
     conditions,
     conditions::conditions_at,
     heads::ModuleHead,
+    items::merged,
     lines,
     mapping::{Mapping, refusal},
     needs::Needs,
@@ -82,8 +83,8 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Moves every declaration; the files of made modules come back.
-    pub fn place(&mut self) -> Vec<NewFile> {
+    /// Moves every declaration.
+    pub fn place(&mut self) {
         let length = |leaving: &&Leaving| {
             let facts = self.mapping.world.facts(leaving.file);
             let found = facts.module(leaving.declaration);
@@ -98,7 +99,6 @@ impl<'a> Placing<'a> {
         for arrival in &self.structure.arrivals {
             self.settle(arrival);
         }
-        self.made()
     }
 
     /// Tells what was done, and the edits with what starts at one byte made one.
@@ -106,7 +106,9 @@ impl<'a> Placing<'a> {
         plan.rewrites.extend(self.rewrites);
         plan.refusals.extend(self.refusals);
         let edits = self.edits.into_iter();
-        plan.edits = edits.map(|(path, own)| (path, joined(own))).collect();
+        plan.edits = edits
+            .map(|(path, own)| (path, merged(joined(own))))
+            .collect();
     }
 
     fn one(&mut self, leaving: &Leaving) {

@@ -47,21 +47,17 @@ pub(super) struct BodyChanges {
     pub unproven: Vec<Unproven>,
 }
 
-/// Works the bodies of all macros out that are called. Of items, those of `set` leave.
-pub(super) fn settle(
-    mapping: &Mapping<'_>,
-    set: Option<&Set<'_>>,
-    edits: &BTreeMap<TreePath, Vec<Edit>>,
-) -> BodyChanges {
+/// Works the bodies of all macros out that are called, but for those that leave by themselves.
+pub(super) fn settle(set: &Set<'_>, edits: &BTreeMap<TreePath, Vec<Edit>>) -> BodyChanges {
     let mut work = Bodies {
-        mapping,
+        mapping: set.mapping,
         set,
         known: edits,
         made: BodyChanges::default(),
     };
-    let expansions = mapping.world.expansions();
+    let expansions = set.world().expansions();
     for (item, calls) in expansions.macros() {
-        if set.is_some_and(|set| set.of(item).is_some()) {
+        if set.of(item).is_some() {
             continue;
         }
         let calls = work.calls_by_place(calls);
@@ -75,7 +71,7 @@ pub(super) fn settle(
 
 struct Bodies<'w, 'a> {
     mapping: &'w Mapping<'a>,
-    set: Option<&'w Set<'a>>,
+    set: &'w Set<'a>,
     /// What is changed already.
     known: &'w BTreeMap<TreePath, Vec<Edit>>,
     made: BodyChanges,
@@ -106,7 +102,7 @@ impl<'w> Bodies<'w, '_> {
     }
 
     fn chunk(&self, call: &ExpandedCall) -> Option<&'w Chunk> {
-        self.set?.chunk_at(call.file, call.at)
+        self.set.chunk_at(call.file, call.at)
     }
 
     fn read(&self, said: &Said, call: &ExpandedCall) -> Option<Reading<'w>> {
@@ -117,7 +113,10 @@ impl<'w> Bodies<'w, '_> {
             return None;
         }
         let chunk = self.chunk(call);
-        let leaving = self.set.map(|set| Leaving { set, chunk });
+        let leaving = Some(Leaving {
+            set: self.set,
+            chunk,
+        });
         let speller = self.mapping.speller();
         let walk = speller.walk(facts, &site, leaving, 0);
         let here = speller.place_of(&site, leaving);
@@ -142,7 +141,7 @@ impl<'w> Bodies<'w, '_> {
             Res::Module(module) => self.mapping.is_changed(module),
             Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
                 self.mapping.is_changed(self.mapping.world[item].module)
-                    || self.set.is_some_and(|set| set.of(item).is_some())
+                    || self.set.of(item).is_some()
             }
             Res::External(_) => false,
         }
@@ -241,8 +240,8 @@ impl<'w> Bodies<'w, '_> {
         let module = world.module_of(call.space);
         let before = world[module].parent;
         let before = before.map(|parent| self.mapping.after(parent));
-        let set = self.set.zip(self.chunk(call));
-        let here = set.map(|(set, chunk)| set.moving(chunk.moving).to.clone());
+        let chunk = self.chunk(call);
+        let here = chunk.map(|chunk| self.set.moving(chunk.moving).to.clone());
         before != here.unwrap_or_else(|| self.mapping.after(module)).parent()
     }
 
@@ -345,7 +344,7 @@ impl<'w> Bodies<'w, '_> {
             Res::Module(module) => (self.mapping.after(module), None),
             Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
                 let node = &self.mapping.world[item];
-                let moving = self.set.and_then(|set| Some(set.moving(set.of(item)?)));
+                let moving = self.set.of(item).map(|at| self.set.moving(at));
                 match moving {
                     Some(moving) => (moving.named_at.clone(), Some(moving.name.clone())),
                     None => (self.mapping.after(node.module), Some(node.name.clone())),
@@ -364,7 +363,7 @@ impl<'w> Bodies<'w, '_> {
         let (home, _) = self.after(target);
         speller.chain(&home, here, &mut self.made.needs);
         let Res::Item(item) = target else { return };
-        if let Some(at) = self.set.and_then(|set| set.of(item)) {
+        if let Some(at) = self.set.of(item) {
             self.made.users.insert((at, here.clone()));
             return;
         }

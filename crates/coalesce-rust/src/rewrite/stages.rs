@@ -10,19 +10,17 @@ use coalesce_model::{
 };
 
 use super::{
-    between::Between,
-    blocks, cargo, fits, functions,
-    items::{self, moving::is_bound_public},
-    mapping::Mapping,
-    merge, modules, removal,
-    shims::Forward,
-    short_paths, spent_globs,
+    between::Between, blocks, cargo, fits, functions, items::moving::is_bound_public,
+    mapping::Mapping, merge, removal, shims::Forward, short_paths, spent_globs, stage,
 };
 use crate::{
     RustGraph,
     regressions::{Tree, may_be_on},
     resolve::MOST_MODULES,
 };
+
+/// No module of which nothing stays, and no name that its shim keeps.
+const NONE: (&[String], &[Forward]) = (&[], &[]);
 
 /// Works the changes out.
 pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
@@ -140,24 +138,26 @@ impl Sorted {
             let homes = survey.homes;
             let items = survey.items;
             if !run.stage(|_, _| survey.clearing)
-                || !run.stage(|graph, texts| items::rewrite(graph, &items, &homes, texts))
+                || !run.stage(|graph, texts| stage::rewrite(graph, &items, (&homes, &[]), texts))
             {
                 return;
             }
         }
         if !self.renamed.is_empty() {
             forwards.extend(renames(run.graph, &self.renamed, &self.modules));
-            if !run.stage(|graph, texts| items::rewrite(graph, &self.renamed, &[], texts)) {
+            if !run.stage(|graph, texts| stage::rewrite(graph, &self.renamed, NONE, texts)) {
                 return;
             }
         }
         if !self.modules.is_empty()
-            && !run.stage(|graph, texts| modules(graph, (&self.modules, &forwards), texts))
+            && !run
+                .stage(|graph, texts| stage::rewrite(graph, &self.modules, (&[], &forwards), texts))
         {
             return;
         }
         let items = self.after(&self.items);
-        if !items.is_empty() && !run.stage(|graph, texts| items::rewrite(graph, &items, &[], texts))
+        if !items.is_empty()
+            && !run.stage(|graph, texts| stage::rewrite(graph, &items, NONE, texts))
         {
             return;
         }
@@ -184,7 +184,7 @@ impl Sorted {
         }
         let moves = blocks::changes(&blocks);
         let done = run.stage(|graph, texts| blocks::mark(graph, &blocks, texts))
-            && run.stage(|graph, texts| items::rewrite(graph, &moves, &[], texts));
+            && run.stage(|graph, texts| stage::rewrite(graph, &moves, NONE, texts));
         if let Some(plan) = &mut run.plan {
             blocks::unmark(&blocks, plan);
         }

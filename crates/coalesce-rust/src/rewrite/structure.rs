@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath, findi
 use super::{
     conditions::is_conditioned,
     implicit::without_macro_use,
+    items::{arrive, moving::Set},
     layout,
     mapping::{Mapping, refusal},
     needs::Needs,
@@ -65,7 +66,8 @@ impl Structure {
         }
     }
 
-    pub fn new(mapping: &Mapping<'_>) -> Self {
+    pub fn new(set: &Set<'_>) -> Self {
+        let mapping = set.mapping;
         let mut structure = Self::default();
         let mut order: Vec<usize> = (0..mapping.changes.len()).collect();
         // Outer modules first: what is below them is then overwritten by its own change.
@@ -83,7 +85,22 @@ impl Structure {
             structure.change(mapping, change, *module, place);
         }
         structure.outside_users(mapping);
+        structure.items(set);
         structure
+    }
+
+    /// The modules that items come to: those that have to be made, and why nothing can be put into others.
+    fn items(&mut self, set: &Set<'_>) {
+        let arriving = || set.moving.iter().filter(|moving| !moving.gives_way());
+        for moving in arriving() {
+            let mut changes = set.mapping.changes.iter();
+            let change = changes.position(|change| std::ptr::eq(change, moving.change));
+            let place = moving.to.child(&moving.name);
+            self.ways(set.mapping, change.unwrap_or(0), &place);
+        }
+        let closed = arriving().filter_map(|moving| arrive::closed(set, self, &moving.to));
+        let closed: Vec<Finding> = closed.collect();
+        self.refusals.extend(closed);
     }
 
     fn change(&mut self, mapping: &Mapping<'_>, change: usize, module: ModuleId, place: &Place) {

@@ -19,7 +19,7 @@ impl Check<'_> {
         let mapping = self.mapping;
         for (one, krate) in impls_left(mapping, pieces) {
             let mut around = pieces.iter().filter(|piece| piece.holds(one));
-            let moved = around.find(|piece| self.set.is_some() || piece.from == one.module);
+            let moved = around.find(|piece| self.moves_items() || piece.from == one.module);
             let home = moved.map_or(mapping.after(one.module).krate, |piece| piece.to);
             let local = |item: Option<ItemId>| item.map(|item| self.crate_after(item) == home);
             let (of, by) = (local(one.of), local(one.by));

@@ -128,10 +128,8 @@ impl Check<'_> {
             .iter()
             .filter(|(_, name)| self.is_imported(piece, name));
         let mut found: BTreeSet<String> = imported.map(|(word, _)| (*word).to_owned()).collect();
-        let moving = self.set.and_then(|set| {
-            let chunk = set.chunk_at(piece.file, piece.span.start)?;
-            Some(set.moving(chunk.moving))
-        });
+        let chunk = self.set.chunk_at(piece.file, piece.span.start);
+        let moving = chunk.map(|chunk| self.set.moving(chunk.moving));
         found.extend(moving.and_then(|moving| {
             let old = &self.mapping.world[moving.item].name;
             (*old != moving.name).then(|| old.clone())

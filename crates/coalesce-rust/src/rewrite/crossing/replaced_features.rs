@@ -9,23 +9,19 @@ use crate::{
     rewrite::{items::moving::Set, mapping::Mapping, packages::Switch},
 };
 
-/// Asks for the features that items which give way name.
-pub(super) fn of_items(set: &Set<'_>, found: &mut Crossing) {
+/// Asks for the features that items and modules which give way name. What becomes of those of whole libraries is written
+/// with their manifests.
+pub(super) fn ask_for_all(set: &Set<'_>, found: &mut Crossing) {
+    let mapping = set.mapping;
     for chunk in set.chunks.iter().filter(|chunk| set.is_dropped(chunk)) {
         let moving = set.moving(chunk.moving);
-        let crates = (set.mapping.krate(moving.home), moving.to.krate);
-        ask(set.mapping, crates, (chunk.file, chunk.span), found);
+        let crates = (mapping.krate(moving.home), moving.to.krate);
+        ask(mapping, crates, (chunk.file, chunk.span), found);
     }
-}
-
-/// Asks for the features that modules which give way name. What becomes of those of whole libraries is written with
-/// their manifests.
-pub(super) fn of_modules(mapping: &Mapping<'_>, found: &mut Crossing) {
-    let world = mapping.world;
-    for body in &world.bodies {
+    for body in &mapping.world.bodies {
         let krate = mapping.krate(body.module);
         if mapping.is_replaced(body.module) && mapping.library_of(krate).is_none() {
-            let span = world.facts(body.file).scope(body.scope).span;
+            let span = mapping.world.facts(body.file).scope(body.scope).span;
             let crates = (krate, mapping.after(body.module).krate);
             ask(mapping, crates, (body.file, span), found);
         }

@@ -27,25 +27,12 @@ use crate::{
     resolve::{Body, BodyId, FileId, ModuleId},
 };
 
-/// The modules that have to be made.
-pub(super) fn made<'a>(set: &Set<'a>) -> Structure {
-    let mut structure = Structure::default();
-    for moving in &set.moving {
-        let change = set
-            .mapping
-            .changes
-            .iter()
-            .position(|change| std::ptr::eq(change, moving.change));
-        if !moving.gives_way() {
-            let place = moving.to.child(&moving.name);
-            structure.ways(set.mapping, change.unwrap_or(0), &place);
-        }
-    }
-    structure
-}
-
 /// Why nothing can be put into the module at a place; `None` when it can.
-pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Option<Finding> {
+pub(in crate::rewrite) fn closed(
+    set: &Set<'_>,
+    structure: &Structure,
+    place: &Place,
+) -> Option<Finding> {
     if structure.made.contains_key(place) {
         return None;
     }
@@ -85,7 +72,7 @@ fn closed_itself(set: &Set<'_>, module: ModuleId) -> Option<String> {
 }
 
 /// Moves every text; the files of made modules come back.
-pub(super) fn arrive(
+pub(in crate::rewrite) fn arrive(
     set: &Set<'_>,
     placing: &mut Placing<'_>,
     (imports, shims): (&Imports, &Shims),
@@ -388,7 +375,9 @@ impl Arriving<'_, '_, '_> {
 impl MadeModules<'_, '_> {
     /// Declares the modules, and gives their files.
     fn make(&self, placing: &mut Placing<'_>) -> Vec<NewFile> {
-        for place in placing.structure.made.keys() {
+        let made = placing.structure.made.keys();
+        let comes = |place: &Place| self.set.moving.iter().any(|one| one.to.is_within(place));
+        for place in made.filter(|place| comes(place)) {
             let Some(home) = place.parent() else { continue };
             let line = self.line(place, &home);
             let contents = self.contents(place, line.starts_with("pub mod "));

@@ -289,7 +289,7 @@ impl Pass<'_, '_> {
 
 /// What the whole pass shows: users of a macro are users of what it says; who calls it from its new
 /// module needs what it says there.
-pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
+pub(in crate::rewrite) fn settle(set: &Set<'_>, scan: &mut Scan) {
     inner(set, scan);
     for (by, at) in std::mem::take(&mut scan.spoken) {
         let users = scan.users.get(&by).cloned().unwrap_or_default();

@@ -35,7 +35,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 
 /// Of texts that others come to see, those without docs that go where docs are asked for: `shown` are
 /// those in which something becomes `pub`, the others come from where nobody asks.
-pub(super) fn undocumented(
+pub(in crate::rewrite) fn undocumented(
     set: &Set<'_>,
     shown: &BTreeSet<(FileId, ByteSpan)>,
 ) -> BTreeSet<(FileId, ByteSpan)> {

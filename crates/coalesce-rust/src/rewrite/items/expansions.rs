@@ -20,7 +20,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
     let known: BTreeMap<TreePath, Vec<Edit>> = files
         .map(|(file, work)| (set.path(*file), work.edits.clone()))
         .collect();
-    let mut made = expansions::settle(set.mapping, Some(set), &known);
+    let mut made = expansions::settle(set, &known);
     for (path, edits) in made.edits {
         if let Some(file) = set.world().file_at(&path) {
             scan.files.entry(file).or_default().edits.extend(edits);

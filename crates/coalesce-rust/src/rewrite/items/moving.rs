@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, TreePath};
+use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Subject, TreePath};
 
 use super::{
     super::{
@@ -106,8 +106,23 @@ pub(in super::super) struct Set<'a> {
 impl<'a> Set<'a> {
     /// Of the modules named in `homes`, nothing stays.
     pub fn new(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
-        let mut set = Self::empty(mapping, homes);
-        for change in mapping.changes {
+        let named = homes.iter();
+        let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
+        let mut set = Self {
+            mapping,
+            moving: Vec::new(),
+            chunks: Vec::new(),
+            refusals: Vec::new(),
+            facades: BTreeMap::new(),
+            whole: whole.collect(),
+            by_item: BTreeMap::new(),
+            homes: BTreeSet::new(),
+            old_names: BTreeSet::new(),
+            giving_way: BTreeMap::new(),
+            arriving: BTreeMap::new(),
+        };
+        let changes = mapping.changes.iter();
+        for change in changes.filter(|change| change.subject == Subject::Item) {
             let refused = set.change(change).err();
             set.refusals.extend(refused);
         }
@@ -123,25 +138,6 @@ impl<'a> Set<'a> {
         rules::place(&mut set);
         set.facades = facades::of(&set);
         set
-    }
-
-    /// No item leaves, and of the modules named in `homes`, nothing stays.
-    pub fn empty(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
-        let named = homes.iter();
-        let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
-        Self {
-            mapping,
-            moving: Vec::new(),
-            chunks: Vec::new(),
-            refusals: Vec::new(),
-            facades: BTreeMap::new(),
-            whole: whole.collect(),
-            by_item: BTreeMap::new(),
-            homes: BTreeSet::new(),
-            old_names: BTreeSet::new(),
-            giving_way: BTreeMap::new(),
-            arriving: BTreeMap::new(),
-        }
     }
 
     pub fn world(&self) -> &'a World {

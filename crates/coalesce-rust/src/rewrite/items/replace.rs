@@ -57,7 +57,7 @@ fn fits(set: &Set<'_>) -> Vec<Finding> {
 }
 
 /// What stays has to be seen by those who name it from now on.
-pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
+pub(in crate::rewrite) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
     let giving_way = set.moving.iter().enumerate();
     let giving_way = giving_way.filter(|(_, moving)| moving.gives_way());
     giving_way

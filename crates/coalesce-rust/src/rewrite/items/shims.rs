@@ -55,7 +55,7 @@ pub(super) struct Spot<'s, 'a> {
 }
 
 /// Writes the shims.
-pub(super) fn write(set: &Set<'_>, scan: &Scan) -> Shims {
+pub(in crate::rewrite) fn write(set: &Set<'_>, scan: &Scan) -> Shims {
     let mut shims = Shims {
         short: short(set, scan),
         ..Shims::default()

@@ -19,7 +19,7 @@ use crate::{
 
 /// What widening takes.
 #[derive(Default)]
-pub(super) struct ItemVisibility {
+pub(in crate::rewrite) struct ItemVisibility {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
     /// Starts of the texts in which something becomes `pub`.
@@ -27,7 +27,7 @@ pub(super) struct ItemVisibility {
 }
 
 /// The visibilities of what moves.
-pub(super) fn widen(set: &Set<'_>, scan: &Scan) -> ItemVisibility {
+pub(in crate::rewrite) fn widen(set: &Set<'_>, scan: &Scan) -> ItemVisibility {
     let mut made = ItemVisibility::default();
     for chunk in &set.chunks {
         made.definition(set, scan, chunk);
@@ -120,7 +120,7 @@ fn note(
 }
 
 /// Where other crates can no longer name an item, though modules are `opened`.
-pub(super) fn lost(set: &Set<'_>, opened: &[ModuleId]) -> Vec<Finding> {
+pub(in crate::rewrite) fn lost(set: &Set<'_>, opened: &[ModuleId]) -> Vec<Finding> {
     let mut found = Vec::new();
     for chunk in &set.chunks {
         let moving = set.moving(chunk.moving);

@@ -115,21 +115,6 @@ fn merge<'m>(
     made.notes.append(&mut merge.notes);
 }
 
-/// Features that items need where they go, in manifests with the edits that they have already.
-pub(super) fn grant(
-    mapping: &Mapping<'_>,
-    wishes: &Wishes,
-    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
-) -> Result<Vec<Unproven>, Finding> {
-    if wishes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut book = Book::new(mapping.texts, std::mem::take(edits));
-    let granted = wishes.grant(mapping, &mut book);
-    *edits = book.close();
-    granted.map_err(|(path, message)| refusal(path, message))
-}
-
 /// Whether a module belongs to a test, an example or a bench that goes along with its library.
 pub(super) fn goes_along(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     let krate = &mapping.world[mapping.krate(module)];
