@@ -346,6 +346,12 @@ pub trait Grammar: fmt::Debug + Sync {
         }
     }
 
+    /// Whether a statement says which lints hold in its module, and nothing else.
+    fn sets_lints(&self, statement: &str) -> bool {
+        let _ = statement;
+        false
+    }
+
     /// The word that says what is declared, behind what stands before it.
     fn keyword(&self, tokens: &dyn Tokens, range: TokenRange) -> u32 {
         let _ = tokens;

@@ -82,6 +82,16 @@ impl Grammar for Rust {
         }
     }
 
+    /// `#![allow(…)]`
+    fn sets_lints(&self, statement: &str) -> bool {
+        let inner = statement.strip_prefix("#![");
+        let word = inner.and_then(|inner| inner.split('(').next());
+        matches!(
+            word.map(str::trim),
+            Some("allow" | "warn" | "deny" | "forbid")
+        )
+    }
+
     /// Behind attributes, visibility and qualifiers.
     fn keyword(&self, tokens: &dyn Tokens, (first, end): TokenRange) -> u32 {
         let mut at = first;

@@ -280,7 +280,8 @@ fn is_interchangeable(part: &Part<'_>, relation: Relation) -> bool {
 /// What becomes of a thing that only the module which gives way has.
 fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
     let special = |name: &String| name.starts_with("__") && name.ends_with("__");
-    if part.names.is_empty() && sets_lints(&part.place.name) {
+    let grammar = merge.graph.grammar();
+    if part.names.is_empty() && grammar.sets_lints(&part.place.name) {
         // What moves says by itself which lints it was allowed.
         Fate::Goes
     } else if part.names.is_empty() || part.names.iter().any(special) {
@@ -290,16 +291,6 @@ fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
     } else {
         Fate::Move(None)
     }
-}
-
-/// Whether a statement is what the head of a Rust module says of lints: `#![allow(…)]`.
-fn sets_lints(statement: &str) -> bool {
-    let inner = statement.strip_prefix("#![");
-    let word = inner.and_then(|inner| inner.split('(').next());
-    matches!(
-        word.map(str::trim),
-        Some("allow" | "warn" | "deny" | "forbid")
-    )
 }
 
 /// Whether it is private, and no other file names it.

@@ -8,6 +8,7 @@ mod along;
 mod annotation_readers;
 mod apart;
 mod back;
+mod bases;
 mod behind;
 mod builds_on;
 mod builtins;

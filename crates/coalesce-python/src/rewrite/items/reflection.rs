@@ -5,7 +5,12 @@ use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
 
-use super::{Moved, found_by_name::Traveller, source::Source};
+use super::{
+    Moved,
+    bases::{ignores_class_names, is_error},
+    found_by_name::Traveller,
+    source::Source,
+};
 use crate::{
     analysis::{Analysis, Called, Definition, DefinitionKind},
     names::{is_word, last_word, occurrences_of_word},
@@ -40,40 +45,6 @@ const NAMELESS_DECORATORS: [&str; 26] = [
     "staticmethod",
     "total_ordering",
     "wraps",
-];
-
-/// Base classes of libraries that do not go by the name of their subclasses.
-const NAMELESS_BASES: [&str; 30] = [
-    "ABC",
-    "Enum",
-    "Flag",
-    "Generic",
-    "IntEnum",
-    "IntFlag",
-    "Iterator",
-    "Mapping",
-    "Module",
-    "MutableMapping",
-    "MutableSequence",
-    "NamedTuple",
-    "Path",
-    "Process",
-    "Protocol",
-    "Sequence",
-    "StrEnum",
-    "TestCase",
-    "Thread",
-    "TypedDict",
-    "UserDict",
-    "UserList",
-    "bytes",
-    "dict",
-    "float",
-    "int",
-    "list",
-    "object",
-    "str",
-    "tuple",
 ];
 
 /// Calls whose first argument is the name of what they make.
@@ -342,7 +313,7 @@ impl Traveller<'_> {
     /// Whether a base class may do something with the names of its subclasses.
     fn may_go_by_name(&self, base: &str) -> bool {
         let Some(text) = self.text_defining(base) else {
-            return !is_error(base) && !NAMELESS_BASES.contains(&base);
+            return !is_error(base) && !ignores_class_names(base);
         };
         let hooks = [
             "__init_subclass__",
@@ -413,7 +384,7 @@ impl Traveller<'_> {
             around.map_or_else(Vec::new, |class| bases_of(&analysis, class));
         let mut seen = BTreeSet::new();
         while let Some(base) = open.pop() {
-            if !seen.insert(base.clone()) || NAMELESS_BASES.contains(&&*base) {
+            if !seen.insert(base.clone()) || ignores_class_names(&base) {
                 continue;
             }
             let Some(text) = self.text_defining(&base) else {
@@ -442,12 +413,6 @@ fn bases_of(analysis: &Analysis, class: &Definition) -> Vec<String> {
         class.span.contains(first.span).then(|| last.text.clone())
     });
     own.collect()
-}
-
-/// Whether a base class is that of errors, by its name.
-fn is_error(base: &str) -> bool {
-    let mut errors = ["Error", "Exception", "Warning"].iter();
-    errors.any(|end| base.ends_with(end))
 }
 
 /// Whether a text has the beginning of a name, to go on with another, as a text or a part of one.

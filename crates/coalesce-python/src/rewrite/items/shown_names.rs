@@ -14,6 +14,7 @@ use ruff_python_ast::{
 use ruff_text_size::{Ranged, TextRange};
 
 use super::{
+    bases::{is_error, says_class_name},
     equivalence::{Modules, ReadModule},
     signatures::swaps,
 };
@@ -26,58 +27,6 @@ use crate::{
     names::is_word,
     rewrite::mapping::Mapping,
 };
-
-/// Base classes of libraries whose objects say the name of their class.
-const SAYING_BASES: [&str; 24] = [
-    "BaseModel",
-    "Counter",
-    "Enum",
-    "Flag",
-    "IntEnum",
-    "IntFlag",
-    "Logger",
-    "Module",
-    "NamedTuple",
-    "OrderedDict",
-    "Path",
-    "PosixPath",
-    "Process",
-    "PurePath",
-    "ReprEnum",
-    "SimpleNamespace",
-    "StrEnum",
-    "Struct",
-    "Thread",
-    "bytearray",
-    "defaultdict",
-    "deque",
-    "frozenset",
-    "set",
-];
-
-/// Those whose objects do not.
-const SILENT_BASES: [&str; 20] = [
-    "ABC",
-    "Generic",
-    "Iterator",
-    "Mapping",
-    "MutableMapping",
-    "MutableSequence",
-    "Protocol",
-    "Sequence",
-    "TestCase",
-    "TypedDict",
-    "UserDict",
-    "UserList",
-    "bytes",
-    "dict",
-    "float",
-    "int",
-    "list",
-    "object",
-    "str",
-    "tuple",
-];
 
 /// Decorators that write such a `__repr__`.
 const SAYING_DECORATORS: [&str; 6] = ["attrs", "dataclass", "define", "frozen", "mutable", "s"];
@@ -238,13 +187,10 @@ impl Classes<'_> {
             return self.says(home, &item);
         }
         let name = names.last().map_or("", String::as_str);
-        let mut errors = ["Error", "Exception", "Warning"].iter();
-        if SAYING_BASES.contains(&name) || errors.any(|end| name.ends_with(end)) {
-            return Says::Always;
-        }
-        match SILENT_BASES.contains(&name) {
-            true => Says::Never,
-            false => Says::Perhaps,
+        match says_class_name(name) {
+            Some(true) => Says::Always,
+            Some(false) => Says::Never,
+            None => Says::Perhaps,
         }
     }
 }
@@ -422,9 +368,7 @@ fn is_said(text: &str, at: usize, length: usize) -> bool {
     if before.ends_with(|c: char| is_word(c) || c == '.') || after.starts_with(is_word) {
         return false;
     }
-    let errors = ["Error", "Exception", "Warning"];
     let name = text.get(at..at + length).unwrap_or_default();
-    let is_error = errors.iter().any(|end| name.ends_with(end));
     let after = after.trim_start_matches('\\');
     let tagged = before.ends_with('<') && after.starts_with(['.', ' ', ':', '(', '>']);
     let member = after.strip_prefix('.').is_some_and(|rest| {
@@ -432,7 +376,7 @@ fn is_said(text: &str, at: usize, length: usize) -> bool {
         let whole = ends.starts_with(['"', '\'']) || ends.is_empty();
         whole && before.ends_with(['"', '\'', '='])
     });
-    tagged || member || after.starts_with('(') || is_error && after.starts_with(": ")
+    tagged || member || after.starts_with('(') || is_error(name) && after.starts_with(": ")
 }
 
 /// Whether a place of a documentation is what an example of it is expected to print.

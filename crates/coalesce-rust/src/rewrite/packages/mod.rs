@@ -41,7 +41,7 @@ use super::{
 use crate::{
     discover::TargetKind,
     facts::{ExternCrate, Segment, SourceFacts, VisibilityKind},
-    resolve::{ModuleId, World},
+    resolve::{FileId, ModuleId, World},
 };
 
 /// What the packages of a set of changes come to.
@@ -184,7 +184,8 @@ pub(super) fn is_named_by_path(
 ) -> bool {
     let bound = bound_name(facts, declaration);
     let mut found = false;
-    for (_, source) in world.sources() {
+    let says = |file: FileId| world.facts(file).names.iter().any(|name| **name == *bound);
+    for (_, source) in world.sources().filter(|(file, _)| says(*file)) {
         world.visit_file(source, &mut |facts, site| {
             let is_bound = |segment: &Segment| facts.name(segment.name) == bound;
             let steps = site.trace.steps.iter();
