@@ -19,11 +19,11 @@ use crate::{
     facts::{self, Facts},
     leading, outline, references,
     regressions::{
-        Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
-        conditions_in_doubt, conditions_said_again, deprecated_uses, enums_behind_aliases,
-        expectations_in_doubt, expectations_left, hidden_beside_globs, idle_macro_imports,
-        idle_reexports, left_unused, lookup_regressions, needless_qualifications, raised_lints,
-        redundant_links, regressions, unused_dependencies,
+        Tree, TreeWithGlobs, ambiguous_links, ambiguous_methods, ambiguous_reexports,
+        captured_names, conditions_in_doubt, conditions_said_again, deprecated_uses,
+        enums_behind_aliases, expectations_in_doubt, expectations_left, hidden_beside_globs,
+        idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
+        needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -355,6 +355,7 @@ impl LanguageGraph for RustGraph {
     ) -> Vec<Unproven> {
         let (before, after) = (self.tree(before_texts), after.tree(after_texts));
         let mut found = left_unused(before, after);
+        found.extend(ambiguous_links(before, after));
         found.extend(ambiguous_methods(before, after));
         let (old, new) = (TreeWithGlobs::of(before), TreeWithGlobs::of(after));
         found.extend(ambiguous_reexports(&old, &new));

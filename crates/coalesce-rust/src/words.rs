@@ -62,6 +62,7 @@ lists! {
     OF_CORE = "names of std that core has";
     OF_ALLOC = "names of std that alloc has";
     FLOAT_METHODS = "methods of floats in std alone";
+    ALLOCATING_METHODS = "methods of slices and texts in alloc alone";
     KNOWN_CONDITIONS = "conditions that the compiler knows";
 }
 

@@ -400,6 +400,7 @@ impl<'ast> Visit<'ast> for Extractor<'_, '_> {
     fn visit_pat_struct(&mut self, pattern: &'ast syn::PatStruct) {
         self.qualified(pattern.qself.as_ref(), &pattern.path, Namespaces::TYPE);
         for field in &pattern.fields {
+            self.shorthand(field.colon_token.is_none(), &field.member);
             self.visit_field_pat(field);
         }
     }

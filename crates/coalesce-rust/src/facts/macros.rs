@@ -51,9 +51,7 @@ impl Extractor<'_, '_> {
         let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
         let reading = self.read_call(mac, &name, item_position);
         let body = self.places.between(mac.delimiter.span());
-        if words::FORMAT_MACROS.contains(&name) {
-            tokens::format_names(self.builder, body);
-        }
+        tokens::format_names(self.builder, &name, body);
         let scope = self.builder.scope;
         self.builder.facts.macro_calls.push(MacroCall {
             scope,
@@ -111,6 +109,8 @@ impl Extractor<'_, '_> {
         item_position: bool,
     ) -> Option<MacroReading> {
         match name {
+            // What is shown as it is written names nothing.
+            "stringify" => return Some(MacroReading::Code),
             "include" => self.include(mac, IncludeKind::Code),
             "include_str" => self.include(mac, IncludeKind::Text),
             "include_bytes" => self.include(mac, IncludeKind::Bytes),

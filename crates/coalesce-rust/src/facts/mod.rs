@@ -32,7 +32,7 @@ pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -80,6 +80,8 @@ pub struct SourceFacts {
     pub extern_crates: Vec<ExternCrate>,
     /// Every path that is no part of a `use`, by place.
     pub paths: Vec<PathFact>,
+    /// Where paths begin that say a field as well: `S { name }`.
+    pub shorthands: Vec<u32>,
     /// Segments of all paths and leaves; they point into it by [`SegmentRange`].
     pub segments: Vec<Segment>,
     /// Macro invocations.

@@ -112,10 +112,19 @@ impl Extractor<'_, '_> {
         self.expression_attributes(&literal.attrs);
         self.qualified(literal.qself.as_ref(), &literal.path, Namespaces::TYPE);
         for field in &literal.fields {
+            self.shorthand(field.colon_token.is_none(), &field.member);
             self.visit_field_value(field);
         }
         if let Some(rest) = &literal.rest {
             self.visit_expr(rest);
+        }
+    }
+
+    /// Notes a field that is said by the name of what it gets.
+    pub fn shorthand(&mut self, is_short: bool, member: &syn::Member) {
+        if let (true, syn::Member::Named(name)) = (is_short, member) {
+            let start = self.places.ident(name).start;
+            self.builder.facts.shorthands.push(start);
         }
     }
 

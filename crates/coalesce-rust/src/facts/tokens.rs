@@ -9,7 +9,6 @@ use super::{
     Namespaces, Origin, ScopeId, ScopeKind, Segment,
     local_names::{LocalName, local_names},
     source::Builder,
-    source::index,
 };
 use crate::{
     lexer::{self, Token, TokenKind},
@@ -106,21 +105,39 @@ pub(super) fn quoted(builder: &mut Builder<'_>, body: ByteSpan) {
     builder.origin = origin;
 }
 
-/// Scans the body of a `macro_rules!`, patterns and all.
+/// Scans what the rules of a `macro_rules!` write: words of their patterns name nothing.
 pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
     let locals = local_names(builder.text, tokens);
-    Scanner {
-        builder,
-        tokens,
-        mode: Mode {
-            declarations: true,
-            scopes: true,
-            single: true,
-        },
-        inside_until: 0,
-        locals: &locals,
+    let written = written_by_rules(tokens);
+    for tokens in written.unwrap_or_else(|| vec![tokens]) {
+        Scanner {
+            builder,
+            tokens,
+            mode: Mode {
+                declarations: true,
+                scopes: true,
+                single: true,
+            },
+            inside_until: 0,
+            locals: &locals,
+        }
+        .run();
     }
-    .run();
+}
+
+/// What stands behind the `=>` of each rule, its bracket included; `None` for what are no rules.
+fn written_by_rules(tokens: &[Token]) -> Option<Vec<&[Token]>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while tokens.get(at).is_some() {
+        let arrow = lexer::closing(tokens, at)? + 1;
+        let begins = tokens.get(arrow)?.is(b'=') && tokens.get(arrow + 1)?.is(b'>');
+        let open = begins.then_some(arrow + 2)?;
+        let close = lexer::closing(tokens, open)?;
+        found.push(tokens.get(open..=close)?);
+        at = close + 1;
+        at += usize::from(tokens.get(at).is_some_and(|token| token.is(b';')));
+    }
+    Some(found)
 }
 
 /// Scans the arguments of an attribute: paths of two segments, names after `=`, and strings that
@@ -158,45 +175,98 @@ fn string_path(builder: &mut Builder<'_>, content: ByteSpan, is_key: bool) {
     builder.origin = origin;
 }
 
-/// Notes the names that the first format string of `body` prints: `"{NAME}"`.
-pub(super) fn format_names(builder: &mut Builder<'_>, body: ByteSpan) {
-    let Some(content) = first_string(builder, body) else {
+/// Notes the constants that the format string of a call prints or measures by: `"{NAME:>WIDTH$}"`.
+pub(super) fn format_names(builder: &mut Builder<'_>, name: &str, body: ByteSpan) {
+    if !words::FORMAT_MACROS.contains(name) && !words::LOG_MACROS.contains(name) {
+        return;
+    }
+    let tokens = lexer::tokens(builder.text, body);
+    let arguments = arguments(&tokens);
+    let Some(content) = format_string(name, &arguments) else {
         return;
     };
+    // What an argument gives the name of is no constant.
+    let given = arguments.iter().filter_map(|argument| match argument {
+        [name, equals, ..] if name.is_ident() && equals.is(b'=') => Some(builder.slice(name.span)),
+        _ => None,
+    });
+    let given: Vec<&str> = given.collect();
     let text = builder.slice(content);
-    let mut at = 0;
+    let origin = std::mem::replace(&mut builder.origin, Origin::FormatString);
+    for (start, end) in captured_constants(text) {
+        if !text
+            .get(start..end)
+            .is_some_and(|name| given.contains(&name))
+        {
+            let span = ByteSpan::from_range(start..end).shifted(content.start);
+            builder.path_in_text(span, Namespaces::VALUE);
+        }
+    }
+    builder.origin = origin;
+}
+
+/// What stands between the commas of a call.
+fn arguments(tokens: &[Token]) -> Vec<&[Token]> {
+    let mut depth = 0_usize;
+    let between = tokens.split(|token| {
+        match token.kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && token.is(b',')
+    });
+    between.collect()
+}
+
+/// The format string among the arguments of a macro: at the place of that, or the first string of one that logs.
+fn format_string(name: &str, arguments: &[&[Token]]) -> Option<ByteSpan> {
+    let place = match name {
+        "assert" | "debug_assert" | "ensure" | "write" | "writeln" => 1,
+        "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => 2,
+        _ => 0,
+    };
+    let text = |argument: &&[Token]| match argument {
+        [one] => match one.kind {
+            TokenKind::Text { content } => Some(content),
+            _ => None,
+        },
+        _ => None,
+    };
+    match words::FORMAT_MACROS.contains(name) {
+        true => arguments.get(place).and_then(text),
+        false => arguments.iter().find_map(text),
+    }
+}
+
+/// Where the names of constants stand in the braces of a format string: only names in capitals are of constants.
+fn captured_constants(text: &str) -> Vec<(usize, usize)> {
+    let is_letter = |one: char| one.is_alphanumeric() || one == '_';
+    let (mut found, mut at) = (Vec::new(), 0);
     while let Some(open) = text.get(at..).and_then(|rest| rest.find('{')) {
         let start = at + open + 1;
-        let name = text.get(start..).unwrap_or_default();
-        if let Some(end) = printed_constant(name) {
-            let span = ByteSpan::from_range(start..start + end).shifted(content.start);
-            let origin = std::mem::replace(&mut builder.origin, Origin::FormatString);
-            builder.path_in_text(span, Namespaces::VALUE);
-            builder.origin = origin;
+        let rest = text.get(start..).unwrap_or_default();
+        let is_escaped = text.get(..start).is_some_and(|head| head.ends_with("\\u{"));
+        if rest.starts_with('{') || is_escaped {
+            at = start + usize::from(!is_escaped);
+            continue;
         }
-        at = start + usize::from(name.starts_with('{'));
+        let inside = rest.split_once('}').map_or(rest, |(inside, _)| inside);
+        let end = inside.find(|one| !is_letter(one)).unwrap_or(inside.len());
+        let prints = inside
+            .get(end..)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+        found.extend(prints.then_some((start, start + end)));
+        found.extend(inside.match_indices('$').filter_map(|(dollar, _)| {
+            let head = inside.get(..dollar)?;
+            let name = head.trim_end_matches(is_letter).len();
+            Some((start + name, start + dollar))
+        }));
+        at = start + inside.len();
     }
-}
-
-/// The content of the first string of `body`.
-fn first_string(builder: &Builder<'_>, body: ByteSpan) -> Option<ByteSpan> {
-    let quote = memchr::memchr(b'"', builder.slice(body).as_bytes())?;
-    let from = ByteSpan::new(body.start + index(quote), body.end);
-    match lexer::tokens_from(builder.text, from)?.kind {
-        TokenKind::Text { content } => Some(content),
-        _ => None,
-    }
-}
-
-/// Where a name ends that a format string prints, what is behind its `{` beginning with it; only names in
-/// capitals are of constants.
-fn printed_constant(text: &str) -> Option<usize> {
-    let end = text
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
-    let capital = text.starts_with(|c: char| c.is_uppercase());
-    let rest = text.get(end..)?;
-    (capital && rest.starts_with(['}', ':'])).then_some(end)
+    let is_constant = |name: &str| name.starts_with(char::is_uppercase);
+    found.retain(|(start, end)| text.get(*start..*end).is_some_and(is_constant));
+    found
 }
 
 pub(super) struct Scanner<'s, 'b, 't> {

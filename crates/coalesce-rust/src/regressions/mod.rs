@@ -5,6 +5,7 @@
 //! difference whether a module, an item, a merge or a shim is the cause. What was so before the
 //! changes is not told.
 
+mod ambiguous_links;
 mod ambiguous_methods;
 mod ambiguous_reexports;
 mod captured_names;
@@ -28,6 +29,7 @@ mod twice;
 mod unused;
 mod unused_dependencies;
 
+pub(crate) use ambiguous_links::ambiguous_links;
 pub(crate) use ambiguous_methods::ambiguous_methods;
 pub(crate) use ambiguous_reexports::ambiguous_reexports;
 pub(crate) use captured_names::captured_names;

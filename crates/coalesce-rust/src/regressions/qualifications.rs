@@ -109,7 +109,8 @@ fn needless(tree: Tree<'_>, other: &World) -> LintPlaces {
 
 /// The name by which a path could begin, and what it says.
 fn shortened(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(String, String)> {
-    let is_path = matches!(site.site, UseSite::Path(_)) && site.origin == Origin::Code;
+    let is_path = matches!(site.site, UseSite::Path(_))
+        && matches!(site.origin, Origin::Code | Origin::KnownMacro);
     if !is_path || site.segments.len() < 2 {
         return None;
     }

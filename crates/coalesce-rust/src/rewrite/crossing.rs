@@ -27,7 +27,7 @@ use crate::{
     facts::ItemKind,
     lexer::{self, Token, TokenKind},
     resolve::{CrateId, FileId, Found, ItemId, ModuleId, Res, Site},
-    words::FLOAT_METHODS,
+    words::{ALLOCATING_METHODS, FLOAT_METHODS},
 };
 
 /// What was found.
@@ -183,23 +183,34 @@ impl Check<'_> {
         !self.set.moving.is_empty()
     }
 
-    /// Methods of floats, which a crate without `std` has not.
-    fn floats(&mut self, piece: &Piece) {
-        let without = |krate: CrateId| {
-            let text = self
-                .mapping
-                .texts
-                .text(&self.mapping.world[krate].root_file);
-            text.and_then(|text| condition_of_no_std(&text)).is_some()
+    /// Methods of floats, slices and texts, which a crate without `std` or `alloc` has not.
+    fn methods_of_libraries(&mut self, piece: &Piece) {
+        let (mapping, from) = (self.mapping, self.mapping.krate(piece.from));
+        let root = |krate: CrateId| mapping.texts.text(&mapping.world[krate].root_file);
+        let without = |krate| {
+            root(krate)
+                .and_then(|text| condition_of_no_std(&text))
+                .is_some()
         };
-        if !without(piece.to) || without(self.mapping.krate(piece.from)) {
+        let declares = |krate| root(krate).is_some_and(|text| text.contains("extern crate alloc"));
+        if !without(piece.to) {
             return;
         }
-        let to = self.mapping.world[piece.to].name.clone();
+        let loses_std = !without(from);
+        let loses_alloc = !declares(piece.to) && (loses_std || declares(from));
+        let to = mapping.world[piece.to].name.clone();
         self.words(piece, &mut |word, around| {
-            (around.is_method() && FLOAT_METHODS.contains(word)).then(|| {
-                format!("where a float has this, it has it from `std`, and `{to}` is without")
-            })
+            let (of, by) = match word {
+                _ if !around.is_method() => return None,
+                _ if loses_std && FLOAT_METHODS.contains(word) => ("a float", "std"),
+                _ if loses_alloc && ALLOCATING_METHODS.contains(word) => {
+                    ("a slice or a text", "alloc")
+                }
+                _ => return None,
+            };
+            Some(format!(
+                "where {of} has this, it has it from `{by}`, and `{to}` is without"
+            ))
         });
     }
 
@@ -316,7 +327,7 @@ impl Check<'_> {
             self.drops_of_editions(piece);
         }
         self.variables(&gate, piece);
-        self.floats(piece);
+        self.methods_of_libraries(piece);
         self.non_exhaustive(piece);
         self.two_of_one(piece);
     }

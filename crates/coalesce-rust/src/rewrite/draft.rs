@@ -208,7 +208,10 @@ impl Draft<'_> {
     /// Spells segments of a site anew; an import that is `spent` goes instead.
     pub fn change(&mut self, site: &Site<'_>, respelling: &Respelling, spent: bool) {
         let span = span_of(site, respelling.start, respelling.end);
-        if let Some(why) = untouchable(site.origin, site.site, site.segments.len() == 1) {
+        let is_word = respelling.path.len() == 1 && site.segments.len() == 1;
+        let captures = site.origin == Origin::FormatString && is_word;
+        let untouchable = untouchable(site.origin, site.site, site.segments.len() == 1);
+        if let Some(why) = untouchable.filter(|_| !captures) {
             self.leave(site, (span, &respelling.from), why);
             return;
         }
@@ -223,8 +226,11 @@ impl Draft<'_> {
             }
             UseSite::Path(_) => {
                 let span = self.with_colons(site, respelling, span);
-                let edit = Edit::replace(span, spelled(&respelling.path));
-                self.work.edits.push(edit);
+                let said = spelled(&respelling.path);
+                let field = span.of(self.text);
+                let field = field.filter(|_| self.facts.shorthands.contains(&span.start));
+                let said = field.map_or(said.clone(), |field| format!("{field}: {said}"));
+                self.work.edits.push(Edit::replace(span, said));
             }
             UseSite::ExternCrate(at) => {
                 let gone = self.is_needless(site, at, &respelling.path);

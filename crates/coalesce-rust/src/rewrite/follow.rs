@@ -155,7 +155,9 @@ impl Following<'_> {
                 _ => {}
             }
             let word = token.span.of(self.text).unwrap_or_default();
-            if matches!(token.kind, TokenKind::Text { .. }) && is_in_format(word, old) {
+            let captures = spans.iter().any(|span| token.span.contains(*span));
+            if matches!(token.kind, TokenKind::Text { .. }) && !captures && is_in_format(word, old)
+            {
                 return None;
             }
             let word = word.strip_prefix("r#").unwrap_or(word);
@@ -168,7 +170,7 @@ impl Following<'_> {
                     || place.member
                     || (place.below && (place.leads_on || !self.is_imported(token.span)))
             } else if spans.contains(&token.span) {
-                !(place.alone && open.last() == Some(&b'{'))
+                others_of_new == OthersOfName::Hide || !(place.alone && open.last() == Some(&b'{'))
             } else {
                 own(token.span) || others.contains(&token.span) || place.member || place.below
             };
@@ -201,7 +203,7 @@ impl Following<'_> {
             let is_path = matches!(site.site, UseSite::Path(_));
             let plain = matches!(
                 site.origin,
-                Origin::Code | Origin::KnownMacro | Origin::DocLink
+                Origin::Code | Origin::KnownMacro | Origin::DocLink | Origin::FormatString
             );
             match through {
                 _ if matches!(site.site, UseSite::Leaf(own) if own == leaf) => {}

@@ -23,7 +23,7 @@ use crate::{
     facts::ModuleDeclaration,
     lints,
     regressions::OF_PUBLIC,
-    resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
+    resolve::{Binding, FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
     words::EVERYWHERE,
 };
@@ -367,6 +367,21 @@ impl Builder<'_> {
         spelled(&path)
     }
 
+    /// What documentation says to lead to the place of a module, also beside a function or a macro of its name.
+    fn link(&self, module: ModuleId) -> String {
+        let (world, inside) = (self.mapping.world, self.inside(module));
+        let place = self.mapping.after(module);
+        let parent = place.parent().and_then(|parent| self.mapping.at(&parent));
+        let name = place.path.last().map_or("", String::as_str);
+        let bindings =
+            parent.map_or_else(<&[Binding]>::default, |parent| world.bindings(parent, name));
+        let is_alone = bindings.iter().all(|one| matches!(one.res, Res::Module(_)));
+        match is_alone {
+            true => inside,
+            false => format!("mod@{inside}"),
+        }
+    }
+
     fn outside(&self, module: ModuleId) -> String {
         self.outside_of(&self.mapping.after(module))
     }
@@ -447,7 +462,7 @@ impl Builder<'_> {
         format!(
             "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports{unreachable})]\n{allowed}\n{crates}{}",
             self.request.manifest,
-            self.inside(module),
+            self.link(module),
             silent_lines(&made.silent, &world[module]),
             made.text
         )
@@ -635,7 +650,7 @@ impl Builder<'_> {
         }
         result.text.push_str(&format!(
             "\n/// Moved to [`{}`].\n{declared}{attribute}\npub mod {} {{\n{}}}\n",
-            self.inside(child),
+            self.link(child),
             written(name),
             indented(&made.text)
         ));

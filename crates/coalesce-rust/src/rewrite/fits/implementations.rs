@@ -56,6 +56,7 @@ pub(super) fn check(mapping: &Mapping<'_>, names: &Names<'_>, pairs: &Pairs) -> 
         before: BTreeMap::new(),
     };
     check.heads(&mut found);
+    check.lost(&mut found.unproven);
     check.members(&mut found.refusals);
     check.macros(&mut found.unproven);
     found
@@ -166,6 +167,38 @@ impl Check<'_, '_> {
             known.push(head);
         }
         by_trait
+    }
+
+    /// `impl`s of a trait that go with it, for what has none of the one in its place.
+    fn lost(&self, unproven: &mut Vec<Unproven>) {
+        let world = self.names.world;
+        let is_beside = |site: &&ImplSite, by: ItemId| {
+            site.module == world[by].module && !self.mapping.is_replaced(site.module)
+        };
+        let gone = world.impls().iter().filter_map(|site| {
+            let by = site
+                .by
+                .filter(|by| self.types.contains_key(by) && !self.merged.contains(by))?;
+            let goes =
+                is_beside(&site, by) && !site.of.is_some_and(|of| self.types.contains_key(&of));
+            goes.then(|| self.head(site))?
+        });
+        let staying = self.heads_by_trait();
+        for head in gone {
+            let known = staying.get(&self.trait_after(&head));
+            let mut others = known.into_iter().flatten();
+            if others.any(|other| other.before.meets(&head.after, self.names) == Meeting::Always) {
+                continue;
+            }
+            unproven.push(Unproven {
+                path: world[head.site.file].path.clone(),
+                span: Some(head.site.span),
+                kind: UnprovenKind::UnknownType,
+                name: head.site.by.map_or_else(String::new, |by| self.names.name_of(Res::Item(by))),
+                why: "this `impl` goes with its trait, and what it is for may have none of the one in its place"
+                    .to_owned(),
+            });
+        }
     }
 
     fn two(&self, (one, other): (&Head<'_>, &Head<'_>), found: &mut ImplementedTwice) {

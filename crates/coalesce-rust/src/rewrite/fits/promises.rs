@@ -14,8 +14,16 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    resolve::{CrateId, FileId, ItemId, Res},
+    resolve::{CrateId, FileId, Found, ItemId, Res},
 };
+
+/// Calls that ask whether a value is of a type.
+const CASTS: [&str; 4] = [
+    "downcast::<",
+    "downcast_mut::<",
+    "downcast_ref::<",
+    ".is::<",
+];
 
 /// What of the declarations does not hold for users.
 pub(super) fn check(
@@ -65,6 +73,8 @@ struct PairUsers {
     of_constants: BTreeSet<ItemId>,
     /// Whether code of the tree asks what type a value is of.
     asks_for_types: bool,
+    /// What values are asked whether they are.
+    told_apart: BTreeSet<ItemId>,
 }
 
 impl PairUsers {
@@ -74,6 +84,7 @@ impl PairUsers {
             used: all.map(|one| one.item).collect(),
             of_constants: BTreeSet::new(),
             asks_for_types: says_type_id(names),
+            told_apart: told_apart(names),
         };
         found.used.extend(&pairs.shimmed);
         for (file, uses) in uses {
@@ -95,6 +106,30 @@ fn says_type_id(names: &Names<'_>) -> bool {
         let mut said = names.world.facts(file).names.iter();
         said.any(|name| **name == *"TypeId")
     })
+}
+
+/// The items that values are asked for: `value.downcast_ref::<Item>()`.
+fn told_apart(names: &Names<'_>) -> BTreeSet<ItemId> {
+    let world = names.world;
+    let mut found = BTreeSet::new();
+    for (file, source) in world.sources() {
+        let text = names.file(file);
+        let Some(text) = text.filter(|file| CASTS.iter().any(|cast| file.text.contains(cast)))
+        else {
+            continue;
+        };
+        world.visit_file(source, &mut |_, site| {
+            let before = site.segments.first();
+            let before = before.and_then(|first| text.text.get(..first.span.start as usize));
+            let is_asked = before.is_some_and(|head| {
+                let head = head.trim_end_matches([' ', '&', '(']);
+                CASTS.iter().any(|cast| head.ends_with(cast))
+            });
+            let last = site.trace.steps.last().filter(|_| is_asked);
+            found.extend(last.into_iter().flat_map(Found::items));
+        });
+    }
+    found
 }
 
 /// What is told at the definition that gives way.
@@ -146,6 +181,12 @@ impl Promises {
             let why = format!(
                 "the tree tells types apart by their `TypeId`, as keys do, and `{from}` and `{to}` become one"
             );
+            found.push((UnprovenKind::Equivalence, why));
+        }
+        let (old, new) = &self.both;
+        if users.told_apart.contains(old) && users.told_apart.contains(new) {
+            let why =
+                format!("values are asked whether they are `{from}` or `{to}`, which become one");
             found.push((UnprovenKind::Equivalence, why));
         }
         let methods = self.new.inherent.difference(&self.old.inherent);

@@ -17,7 +17,7 @@ use crate::{
     lexer::{self, TokenKind},
     resolve::{ItemId, ModuleId, Res},
     syntax,
-    words::GIVING_UP_MACROS,
+    words::{GIVING_UP_MACROS, INHERENT_METHODS, ORDINARY_METHODS, PRIMITIVES},
 };
 
 /// What two definitions have at one place, as it is written.
@@ -39,6 +39,17 @@ type PartName = (String, String);
 
 /// Macros that log and a method, whose texts people read and programs do not, like those of what gives up.
 const SPEAKING: [&str; 7] = ["debug", "error", "expect", "info", "log", "trace", "warn"];
+
+/// Methods without arguments that make another value of the same kind.
+const TURNING_METHODS: [&str; 7] = [
+    "abs",
+    "not",
+    "rev",
+    "to_lowercase",
+    "to_uppercase",
+    "trim",
+    "wrapping_neg",
+];
 
 impl Comparison<'_, '_> {
     /// The first value that two definitions do not have in common, where they read alike but for values.
@@ -123,6 +134,17 @@ impl Comparison<'_, '_> {
         let (mut renamed, mut first) = (Renamed::default(), None);
         let (mut at, mut there) = (0, 0);
         while let Some((x, y)) = mine.get(at).zip(others.get(there)) {
+            if x.text != y.text
+                && let Some((own, its)) = inserted((&mine, at), (&others, there))
+            {
+                let (end, end_there) = (at + own, there + its);
+                first.get_or_insert_with(|| ApartValues {
+                    old: joined(&mine, at..end + 1),
+                    new: joined(&others, there..end_there + 1),
+                });
+                (at, there) = (end, end_there);
+                continue;
+            }
             let own = self.constant_at((&left, one.module), &mine, at);
             let its = self.constant_at((&right, other.module), &others, there);
             let (own, its) = either_known((own.as_ref(), x), (its.as_ref(), y));
@@ -130,8 +152,11 @@ impl Comparison<'_, '_> {
                 (Some(own), Some(its)) => self.are_other_constants((own, its), items),
                 (Some(named), None) => !self.is_value_of(named, y),
                 (None, Some(named)) => !self.is_value_of(named, x),
-                (None, None) if is_one_value(x, y) || renamed.takes(x.text, y.text) => false,
+                (None, None) if is_one_value(x, y) => false,
+                (None, None) if is_meant_otherwise((&mine, at), (&others, there)) => true,
+                (None, None) if renamed.takes(x.text, y.text) => false,
                 (None, None) if is_value(x) && is_value(y) => true,
+                (None, None) if renamed.knows(x.text, y.text) => true,
                 (None, None) => return None,
             };
             let (end, end_there) = (end_of(own, at), end_of(its, there));
@@ -280,6 +305,11 @@ struct Renamed<'t> {
 }
 
 impl<'t> Renamed<'t> {
+    /// Whether two names were both met before: as those of others.
+    fn knows(&self, word: &str, other: &str) -> bool {
+        self.there.contains_key(word) && self.back.contains_key(other)
+    }
+
     /// Whether a word may be the other one, by all that was met before.
     fn takes(&mut self, word: &'t str, other: &'t str) -> bool {
         if !is_word(word) || !is_word(other) {
@@ -288,6 +318,58 @@ impl<'t> Renamed<'t> {
         *self.there.entry(word).or_insert(other) == other
             && *self.back.entry(other).or_insert(word) == word
     }
+}
+
+/// How many words one of two texts has besides at a place, by which a value becomes another one: a sign, or a method that
+/// turns what it is called on.
+fn inserted(
+    (mine, at): (&[Word<'_>], usize),
+    (others, there): (&[Word<'_>], usize),
+) -> Option<(usize, usize)> {
+    let (x, y) = (mine.get(at)?, others.get(there)?);
+    match (turning(mine, at, y), turning(others, there, x)) {
+        (0, 0) => None,
+        (0, more) => Some((0, more)),
+        (more, _) => Some((more, 0)),
+    }
+}
+
+/// How long a sign or a method is that stands in front of what the other text has.
+fn turning(words: &[Word<'_>], at: usize, other: &Word<'_>) -> usize {
+    let text = |at: usize| words.get(at).map_or("", |word: &Word<'_>| word.text);
+    let are_names = |at: usize| is_word(text(at)) && is_word(other.text);
+    let is_plain = is_word(other.text) || is_literal(other);
+    match text(at) {
+        "!" | "-" if is_plain && (text(at + 1) == other.text || are_names(at + 1)) => 1,
+        "." if TURNING_METHODS.contains(&text(at + 1)) && text(at + 3) == ")" => {
+            4 * usize::from(text(at + 4) == other.text)
+        }
+        _ => 0,
+    }
+}
+
+/// Whether two words at a place cannot be two names of one thing: keywords, primitive types, methods of the standard
+/// library.
+fn is_meant_otherwise(
+    (mine, at): (&[Word<'_>], usize),
+    (others, there): (&[Word<'_>], usize),
+) -> bool {
+    let text =
+        |words: &[Word<'_>], at: usize| words.get(at).map_or("", |word| word.text).to_owned();
+    let (x, y) = (text(mine, at), text(others, there));
+    let leaves = |word: &str| matches!(word, "break" | "continue" | "return");
+    let is_method = |word: &str| INHERENT_METHODS.contains(word) || ORDINARY_METHODS.contains(word);
+    let is_called = |words: &[Word<'_>], at: usize| {
+        at > 0 && text(words, at - 1) == "." && text(words, at + 1) == "("
+    };
+    let are_methods = is_called(mine, at) && is_called(others, there);
+    x != y
+        && is_word(&x)
+        && is_word(&y)
+        && (leaves(&x)
+            || leaves(&y)
+            || PRIMITIVES.contains(&x) && PRIMITIVES.contains(&y)
+            || are_methods && is_method(&x) && is_method(&y))
 }
 
 /// Whether a text is a name, and no value.

@@ -51,6 +51,11 @@ use crate::{
 /// How the functions are called until they have their places.
 const STAND_IN: &str = "coalesce_makes_function";
 
+/// Whether a name is that of a function which stands in for a method: nobody outside of the plan knows it.
+pub(crate) fn is_stand_in(name: &str) -> bool {
+    name.starts_with(STAND_IN)
+}
+
 /// Whether a name is that of a method.
 fn is_method(world: &World, name: &str) -> bool {
     let found = found::parts(world, name);
@@ -130,6 +135,7 @@ fn in_two_stages(
     let after = between.graph(&graph.world);
     let second = stages::rewrite(&after, &left, between.tree());
     let mut plan = between.joined(plan, second);
+    plan.refusals.extend(left_behind(&plan, &stand_in));
     let stands_in = MethodStandIn {
         full: &full,
         name: &stand_in,
@@ -138,6 +144,15 @@ fn in_two_stages(
     stands_in.unmark_rewrites(&mut plan);
     stands_in.unmark_told(&mut plan);
     Ok(plan)
+}
+
+/// The name of a function that stood in for a method, where a text would be left with it.
+fn left_behind(plan: &LanguagePlan, stand_in: &str) -> Option<Finding> {
+    let mut edits = plan.edits.iter();
+    let (path, _) =
+        edits.find(|(_, edits)| edits.iter().any(|edit| edit.text.contains(stand_in)))?;
+    let message = "what becomes a function is named here in a way that does not follow".to_owned();
+    Some(refusal(path.clone(), message))
 }
 
 /// The first stage of a change, and what is left of it.

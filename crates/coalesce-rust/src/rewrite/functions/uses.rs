@@ -493,7 +493,8 @@ impl MethodPlaces<'_, '_> {
             return;
         };
         let span = ByteSpan::new(said.start, said.name.end);
-        match end_of_own_label(work.text, span) {
+        let end = end_of_own_label(work.text, span);
+        match end.filter(|_| !self.is_name_alone(&path)) {
             // What was its own label gets one that says what is called now.
             Some(end) => {
                 let name = self.new_name();
@@ -503,6 +504,13 @@ impl MethodPlaces<'_, '_> {
             None => self.edit(work, span, path, uses),
         }
         self.tell(work, span, Form::DocLink, uses);
+    }
+
+    /// Whether a path to the function is its name, also in the end: it needs no target behind it.
+    fn is_name_alone(&self, path: &str) -> bool {
+        let to = self.method.change.to.rsplit_once("::");
+        let home = &self.sources.world[self.method.home].canonical;
+        !path.contains("::") && to.is_some_and(|(parent, _)| parent == home)
     }
 
     /// `Self::method` in blocks of the type, and `<Type>::method`.
@@ -671,6 +679,7 @@ impl MethodPlaces<'_, '_> {
         let after = work.text.get(span.end as usize..).unwrap_or_default();
         let said = match after.starts_with('(') {
             true => format!("[`{name}`]"),
+            false if self.is_name_alone(&path) => format!("[`{path}`]"),
             false => format!("[`{name}`]({path})"),
         };
         self.edit(work, span, said, uses);

@@ -10,6 +10,7 @@ use crate::{
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
+        functions::is_stand_in,
         globs,
         items::moving::{Set, is_bound_public},
         lines,
@@ -81,7 +82,8 @@ impl<'a> Settler<'_, 'a> {
         let brought: Vec<((FileId, u32), usize, ItemId)> = brought.collect();
         for (import, index, item) in brought {
             let public = visibility_of(world, import) != Some(VisibilityKind::Private)
-                && is_bound_public(world, self.set.moving(index).home, item);
+                && is_bound_public(world, self.set.moving(index).home, item)
+                && !is_stand_in(&world[item].name);
             let gives_methods = !public && traits::may_be_trait(world, Res::Item(item)) && {
                 let methods = called.entry(import);
                 let methods = methods.or_insert_with(|| self.methods_served(import));
