@@ -24,6 +24,7 @@ use crate::{
         enums_behind_aliases, expectations_in_doubt, expectations_left, hidden_beside_globs,
         idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
         needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
+        unusual_names,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -372,6 +373,7 @@ impl LanguageGraph for RustGraph {
         found.extend(raised_lints(before, after));
         found.extend(needless_qualifications(before, after));
         found.extend(unused_dependencies(before, after));
+        found.extend(unusual_names(before, after));
         found
     }
 

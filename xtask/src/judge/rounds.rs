@@ -121,37 +121,63 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Plants copies, each of which leaves the tree working, and asks about the tree that they make.
+    /// Plants copies that leave the tree working, and asks about the tree that they make. Those that touch no file of
+    /// each other are tried together.
     pub fn plant(&mut self, random: &mut Random) -> anyhow::Result<Vec<Plant>> {
         let root = self.scratch.root();
         let mut plants: Vec<Plant> = Vec::new();
-        let mut tree = Tree::read(&root, self.arguments)?;
-        for _ in 0..PLANTING_TRIES * self.arguments.plants {
-            if plants.len() == self.arguments.plants {
-                break;
-            }
-            let plant = tree.plant(random);
-            let Some(plant) =
-                plant.filter(|plant| plants.iter().all(|one| one.is_apart_from(plant)))
-            else {
-                continue;
-            };
-            let before = self.scratch.write(&plant.texts)?;
-            match self.oracle.first_error(&root)? {
-                Some(error) => {
-                    println!("not planted: {}: {error}", plant.told());
-                    Scratch::restore(&before)?;
-                }
-                None => {
-                    println!("planted: {}", plant.told());
-                    plants.push(plant);
-                    tree = Tree::read(&root, self.arguments)?;
-                }
-            }
+        let mut tries = PLANTING_TRIES * self.arguments.plants;
+        while plants.len() < self.arguments.plants && tries > 0 {
+            let tree = Tree::read(&root, self.arguments)?;
+            let drawn = self.draw_together((&tree, &plants), random, &mut tries);
+            plants.extend(self.plant_together(drawn)?);
         }
         self.scratch.settle()?;
         self.oracle = Oracle::new(&root, &self.scratch.beside("target"), self.arguments)?;
         Ok(plants)
+    }
+
+    /// Draws copies for a tree with some, as many as are wanted besides where they touch no file of each other.
+    fn draw_together(
+        &self,
+        (tree, plants): (&Tree, &[Plant]),
+        random: &mut Random,
+        tries: &mut usize,
+    ) -> Vec<Plant> {
+        let mut drawn: Vec<Plant> = Vec::new();
+        let wanted = self.arguments.plants - plants.len();
+        while drawn.len() < wanted && *tries > 0 {
+            *tries -= 1;
+            let fits = |plant: &Plant| {
+                let touches =
+                    |one: &Plant| one.texts.keys().any(|file| plant.texts.contains_key(file));
+                let mut all = plants.iter().chain(&drawn);
+                all.all(|one| one.is_apart_from(plant)) && !drawn.iter().any(touches)
+            };
+            drawn.extend(tree.plant(random).filter(fits));
+        }
+        drawn
+    }
+
+    /// Writes copies, and takes those back that an error is about; the last one where it is about none of them.
+    fn plant_together(&self, mut drawn: Vec<Plant>) -> anyhow::Result<Vec<Plant>> {
+        let root = self.scratch.root();
+        let written = drawn.iter().map(|plant| self.scratch.write(&plant.texts));
+        let mut before = written.collect::<anyhow::Result<Vec<_>>>()?;
+        while !drawn.is_empty()
+            && let Some(error) = self.oracle.first_error(&root)?
+        {
+            let is_about =
+                |plant: &Plant| plant.texts.keys().any(|file| error.contains(file.as_str()));
+            let guilty = drawn.iter().position(is_about).unwrap_or(drawn.len() - 1);
+            let plant = drawn.remove(guilty);
+            println!("not planted: {}: {error}", plant.told());
+            Scratch::restore(&before.remove(guilty))?;
+        }
+        for plant in &drawn {
+            println!("planted: {}", plant.told());
+        }
+        Ok(drawn)
     }
 
     /// Copies the tree as it is judged to a folder.

@@ -95,7 +95,7 @@ impl Extractor<'_, '_> {
         let read = if item_position || name == DECLARES_STATICS {
             self.read_items(&mac.tokens, name)
         } else {
-            self.read_code(&mac.tokens)
+            self.read_code(&mac.tokens, words::FORMAT_MACROS.contains(name))
         };
         read.unwrap_or_else(|| self.unparsed(body, item_position))
     }
@@ -169,11 +169,15 @@ impl Extractor<'_, '_> {
         Some(MacroReading::Items)
     }
 
-    fn read_code(&mut self, tokens: &TokenStream) -> Option<MacroReading> {
+    /// Arguments that are code; of one that `names_values` the name says nothing of the tree.
+    fn read_code(&mut self, tokens: &TokenStream, names_values: bool) -> Option<MacroReading> {
         if let Ok(expressions) = parse_arguments.parse2(tokens.clone()) {
             let mark = self.builder.mark();
             for expression in &expressions {
-                self.visit_expr(expression);
+                match expression {
+                    syn::Expr::Assign(named) if names_values => self.visit_expr(&named.right),
+                    _ => self.visit_expr(expression),
+                }
             }
             self.builder.leave(mark);
             return Some(MacroReading::Code);

@@ -637,6 +637,16 @@ impl SourceFacts {
         row(&self.items, at)
     }
 
+    /// What a path is to say that stands at a place of the text: a field that is said by it alone keeps its name.
+    #[must_use]
+    pub fn with_field(&self, (text, span): (&str, ByteSpan), said: String) -> String {
+        let field = span.of(text);
+        match field.filter(|_| self.shorthands.contains(&span.start)) {
+            Some(field) => format!("{field}: {said}"),
+            None => said,
+        }
+    }
+
     /// The path of that index.
     #[must_use]
     pub fn path(&self, at: u32) -> &PathFact {

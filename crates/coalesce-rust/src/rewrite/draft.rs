@@ -190,8 +190,12 @@ impl Draft<'_> {
     }
 
     /// A path is imported besides what the declaration of a leaf imports.
-    pub fn beside(&mut self, leaf: u32, path: &[String]) {
+    pub fn beside(&mut self, leaf: u32, new: &Respelling) {
         let fact = self.facts.leaf(leaf);
+        let kept = self.facts.segments(fact.segments).iter().take(new.start);
+        let kept = kept.map(|segment| self.facts.name(segment.name).to_owned());
+        let path: Vec<String> = kept.chain(new.path.iter().cloned()).collect();
+        let path = path.as_slice();
         let last = self.facts.segments(fact.segments).last().copied();
         let bound = fact.alias.or(last);
         let bound = bound.map(|bound| self.facts.name(bound.name));
@@ -227,9 +231,7 @@ impl Draft<'_> {
             UseSite::Path(_) => {
                 let span = self.with_colons(site, respelling, span);
                 let said = spelled(&respelling.path);
-                let field = span.of(self.text);
-                let field = field.filter(|_| self.facts.shorthands.contains(&span.start));
-                let said = field.map_or(said.clone(), |field| format!("{field}: {said}"));
+                let said = self.facts.with_field((self.text, span), said);
                 self.work.edits.push(Edit::replace(span, said));
             }
             UseSite::ExternCrate(at) => {

@@ -5,8 +5,8 @@
 
 use super::mapping::Mapping;
 use crate::{
-    facts::{ItemKind, MacroCall, Origin, SourceFacts},
-    lexer,
+    facts::{ItemKind, Origin, SourceFacts},
+    lexer::{self, Token},
     resolve::{ModuleId, Site, World},
 };
 
@@ -28,6 +28,9 @@ pub(super) fn reading(
     site: &Site<'_>,
 ) -> ArgumentReading {
     let in_arguments = matches!(site.origin, Origin::MacroArguments | Origin::MacroTokens);
+    if in_arguments && is_word_of_pattern(mapping, facts, site) {
+        return ArgumentReading::Unknown("a rule of the macro has this word in its pattern");
+    }
     let mut names = site.segments.iter().map(|segment| facts.name(segment.name));
     let relative = names.clone().take_while(|name| is_relative(name)).count();
     if !in_arguments || relative == 0 || relative == site.segments.len() {
@@ -67,33 +70,73 @@ fn has(world: &World, module: ModuleId, name: &str) -> bool {
         .is_some_and(|sym| names.contains_key(&sym))
 }
 
-/// Whether the text of a macro that the site is an argument of declares modules. Macros go by their names.
-fn makes_modules(mapping: &Mapping<'_>, facts: &SourceFacts, site: &Site<'_>) -> bool {
-    let Some(first) = site.segments.first() else {
+/// Whether a site is one word that a rule of the macro it is an argument of has in its pattern. Macros go by their
+/// names.
+fn is_word_of_pattern(mapping: &Mapping<'_>, facts: &SourceFacts, site: &Site<'_>) -> bool {
+    let [only] = site.segments else {
         return false;
     };
-    let around = |call: &&MacroCall| call.body.contains(first.span);
-    let mut calls = facts.macro_calls.iter().filter(around);
-    calls.any(|call| {
+    let word = facts.name(only.name);
+    let asks = |text: &str, tokens: &[Token]| {
+        let words = tokens.iter().map(|token| token.span.of(text));
+        let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+        let mut said = (0..words.len()).filter(|at| words.get(*at) == Some(&word));
+        said.any(|at| {
+            let is_literal = at.checked_sub(1).and_then(|at| words.get(at)) != Some(&"$");
+            is_literal && is_in_pattern(&words, at)
+        })
+    };
+    macros_around(facts, site).any(|name| any_macro(mapping, name, &asks))
+}
+
+/// Whether a word of a macro's text stands in front of the `=>` of its rule: of what is around it, innermost first, one
+/// bracket has that behind it.
+fn is_in_pattern(words: &[&str], at: usize) -> bool {
+    let mut depth = 0_usize;
+    let mut behind = (at..words.len()).filter(|at| match words.get(*at) {
+        Some(&("(" | "[" | "{")) => {
+            depth += 1;
+            false
+        }
+        Some(&(")" | "]" | "}")) if depth == 0 => true,
+        Some(&(")" | "]" | "}")) => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    });
+    behind.any(|close| words.get(close + 1) == Some(&"=") && words.get(close + 2) == Some(&">"))
+}
+
+/// Whether the text of a macro that the site is an argument of declares modules. Macros go by their names.
+fn makes_modules(mapping: &Mapping<'_>, facts: &SourceFacts, site: &Site<'_>) -> bool {
+    let declares = |text: &str, tokens: &[Token]| {
+        let mut words = tokens.iter().filter(|token| token.is_ident());
+        words.any(|word| word.span.of(text) == Some("mod"))
+    };
+    macros_around(facts, site).any(|name| any_macro(mapping, name, &declares))
+}
+
+/// The names of the macros that a site is an argument of.
+fn macros_around<'f>(facts: &'f SourceFacts, site: &Site<'f>) -> impl Iterator<Item = &'f str> {
+    let first = site.segments.first().map(|first| first.span);
+    let calls = facts.macro_calls.iter();
+    let calls = calls.filter(move |call| first.is_some_and(|first| call.body.contains(first)));
+    calls.filter_map(|call| {
         let path = facts.segments(facts.path(call.path).segments);
-        let name = path.last().map(|last| facts.name(last.name));
-        name.is_some_and(|name| declares_modules(mapping, name))
+        path.last().map(|last| facts.name(last.name))
     })
 }
 
-/// Whether a macro of this name holds `mod`.
-fn declares_modules(mapping: &Mapping<'_>, name: &str) -> bool {
+/// Whether the text of a macro of this name is such.
+fn any_macro(mapping: &Mapping<'_>, name: &str, is_such: &dyn Fn(&str, &[Token]) -> bool) -> bool {
     mapping.world.sources().any(|(file, source)| {
         let facts = mapping.world.facts(file);
         let mut items = facts.items.iter();
         items.any(|item| {
             let named = item.kind == ItemKind::Macro && facts.name(item.name.name) == name;
             let text = named.then(|| mapping.texts.text(&source.path)).flatten();
-            text.is_some_and(|text| {
-                let tokens = lexer::tokens(&text, item.span);
-                let mut words = tokens.iter().filter(|token| token.is_ident());
-                words.any(|word| word.span.of(&text) == Some("mod"))
-            })
+            text.is_some_and(|text| is_such(&text, &lexer::tokens(&text, item.span)))
         })
     })
 }

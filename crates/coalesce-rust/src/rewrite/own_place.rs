@@ -533,6 +533,7 @@ impl Reader<'_> {
     fn renamed_item(&mut self, item: ItemId, new: &str) {
         let world = self.world;
         let old = world[item].name.as_str();
+        self.expected_panics((old, new));
         for (file, at) in &world[item].definitions {
             let path = &world[file].path;
             let Some(text) = self.texts.text(path) else {
@@ -554,6 +555,31 @@ impl Reader<'_> {
                 self.notes.push(note.at(span));
             } else {
                 self.tell(path, span, old, why);
+            }
+        }
+    }
+
+    /// Tests that expect a panic whose text says a name: `assert!` shows the code that it is given.
+    fn expected_panics(&mut self, (old, new): (&str, &str)) {
+        let world = self.world;
+        for (_, source) in world.sources() {
+            let text = self.texts.text(&source.path);
+            let Some(text) = text.filter(|text| text.contains("should_panic")) else {
+                continue;
+            };
+            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+            for (at, token) in tokens.iter().enumerate() {
+                let TokenKind::Text { content } = token.kind else {
+                    continue;
+                };
+                let before = at.checked_sub(2).and_then(|at| tokens.get(at));
+                let is_expected = before.is_some_and(|one| one.span.of(&text) == Some("expected"));
+                let words = lexer::tokens(&text, content);
+                if is_expected && words.iter().any(|word| word.span.of(&text) == Some(old)) {
+                    let why =
+                        format!("a test expects a panic that says `{old}`, which becomes `{new}`");
+                    self.tell(&source.path, token.span, old, why);
+                }
             }
         }
     }

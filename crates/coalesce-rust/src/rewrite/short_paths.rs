@@ -79,10 +79,16 @@ fn stands_alone(words: &[&str], at: usize) -> bool {
     let in_path = match before {
         Some(":") => word(at.checked_sub(2)) == Some(":"),
         Some("." | "fn" | "mod" | "use" | "const" | "static") => true,
-        _ => false,
+        _ => is_imported(words, at),
     };
     let leads_on = behind == Some(":") && word(Some(at + 2)) == Some(":");
     !in_path && !leads_on && !matches!(behind, Some("(" | "!"))
+}
+
+/// Whether a word stands in a `use` declaration: nothing in one is a variable.
+fn is_imported(words: &[&str], at: usize) -> bool {
+    let mut before = (0..at).rev().filter_map(|at| words.get(at).copied());
+    before.find(|word| matches!(*word, ";" | "=" | "(" | ")" | "use")) == Some("use")
 }
 
 /// Whether a word may be declared as a parameter of a definition or an `impl`: among the first angle brackets behind

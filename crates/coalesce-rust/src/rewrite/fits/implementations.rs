@@ -248,7 +248,9 @@ impl Check<'_, '_> {
                 self.types.contains_key(&item) && is_settled
             })
         };
-        let by = site.by.filter(|by| self.merged.contains(by));
+        let by = site
+            .by
+            .filter(|by| self.merged.contains(by) || goes_along(Some(*by)));
         !self.mapping.is_replaced(site.module) && !goes_along(site.of) && !goes_along(by)
     }
 

@@ -44,7 +44,7 @@ use self::{
 use super::mapping::{Mapping, refusal};
 use crate::{
     facts::{ItemKind, SourceFacts},
-    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
+    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite, World},
 };
 
 /// What does not fit of replaced modules, place by place, and what goes with them.
@@ -116,7 +116,8 @@ pub(super) fn compare(
                 one,
                 usage: &usage,
             };
-            let refused = refusal(source.path.clone(), fit.check()?);
+            let made = || made_by_alias(mapping.world, (one, *new), &usage);
+            let refused = refusal(source.path.clone(), fit.check().or_else(made)?);
             let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
             Some(refused.at(one.span))
         });
@@ -161,6 +162,19 @@ fn stand_ins(mapping: &Mapping<'_>) -> impl Iterator<Item = (ItemId, ItemId)> {
             })
             .find(|new| world[new].namespaces.meets(item.namespaces))?;
         Some((old, new))
+    })
+}
+
+/// Why an alias cannot take the place of a struct that stands for a value: nothing is made by one, or taken apart.
+fn made_by_alias(world: &World, (one, new): (&Use, ItemId), usage: &Usage) -> Option<String> {
+    let place = one.span.start;
+    let is_value = usage.calls.contains_key(&place) || usage.values.contains(&place);
+    let is_alias = |item: ItemId| world[item].kind == ItemKind::TypeAlias;
+    (is_value && one.inside.is_none() && is_alias(new) && !is_alias(one.item)).then(|| {
+        let name = &world[new].name;
+        format!(
+            "`{name}` is an alias: no value is made or taken apart by its name, as is done here"
+        )
     })
 }
 

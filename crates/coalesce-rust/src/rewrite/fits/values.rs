@@ -341,6 +341,13 @@ fn turning(words: &[Word<'_>], at: usize, other: &Word<'_>) -> usize {
     let is_plain = is_word(other.text) || is_literal(other);
     match text(at) {
         "!" | "-" if is_plain && (text(at + 1) == other.text || are_names(at + 1)) => 1,
+        name if TURNING_METHODS.contains(&name)
+            && at.checked_sub(1).is_some_and(|before| text(before) == ".")
+            && text(at + 2) == ")"
+            && text(at + 3) == "." =>
+        {
+            4 * usize::from(text(at + 4) == other.text)
+        }
         "." if TURNING_METHODS.contains(&text(at + 1)) && text(at + 3) == ")" => {
             4 * usize::from(text(at + 4) == other.text)
         }

@@ -365,7 +365,7 @@ impl<'p> Pass<'p, '_> {
         };
         if self.means_more(site, new.end) {
             if self.is_used(site, leaf) {
-                self.draft().beside(leaf, &new.path);
+                self.draft().beside(leaf, &new);
             }
             return;
         }

@@ -160,13 +160,15 @@ impl<'a> Settler<'_, 'a> {
     /// Puts a whole path in the place of a first name.
     fn replace(&mut self, file: FileId, site: UseSite, span: ByteSpan, path: &[String]) {
         let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let facts = self.set.mapping.world.facts(file);
         let work = self.scan.files.entry(file).or_default();
         let UseSite::Leaf(leaf) = site else {
-            work.edits.push(Edit::replace(span, names.join("::")));
+            let text = self.set.mapping.texts.text(&self.set.path(file));
+            let text = text.as_deref().unwrap_or_default();
+            let said = facts.with_field((text, span), names.join("::"));
+            work.edits.push(Edit::replace(span, said));
             return;
         };
-        let world = self.set.mapping.world;
-        let facts = world.facts(file);
         let respelling = Respelling {
             end: 1,
             path: path.to_vec(),
