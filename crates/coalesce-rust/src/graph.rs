@@ -22,7 +22,7 @@ use crate::{
         Tree, TreeWithGlobs, ambiguous_links, ambiguous_methods, ambiguous_reexports,
         captured_names, conditions_in_doubt, conditions_said_again, deprecated_uses,
         enums_behind_aliases, expectations_in_doubt, expectations_left, hidden_beside_globs,
-        idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
+        idle_macro_imports, idle_reexports, left_unused, lookup_regressions, nameless_beside_globs,
         needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
         unusual_names,
     },
@@ -371,6 +371,7 @@ impl LanguageGraph for RustGraph {
         found.extend(conditions_in_doubt(before, after));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
+        found.extend(nameless_beside_globs(before, after));
         found.extend(needless_qualifications(before, after));
         found.extend(unused_dependencies(before, after));
         found.extend(unusual_names(before, after));

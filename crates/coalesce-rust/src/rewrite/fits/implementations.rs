@@ -179,8 +179,7 @@ impl Check<'_, '_> {
             let by = site
                 .by
                 .filter(|by| self.types.contains_key(by) && !self.merged.contains(by))?;
-            let goes =
-                is_beside(&site, by) && !site.of.is_some_and(|of| self.types.contains_key(&of));
+            let goes = is_beside(&site, by) && site.of.is_none();
             goes.then(|| self.head(site))?
         });
         let staying = self.heads_by_trait();
@@ -250,7 +249,7 @@ impl Check<'_, '_> {
         };
         let by = site
             .by
-            .filter(|by| self.merged.contains(by) || goes_along(Some(*by)));
+            .filter(|by| self.merged.contains(by) || site.of.is_none() && goes_along(Some(*by)));
         !self.mapping.is_replaced(site.module) && !goes_along(site.of) && !goes_along(by)
     }
 
