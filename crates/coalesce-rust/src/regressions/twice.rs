@@ -29,7 +29,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether two of the bindings of a name are there always, and not the same.
+    /// Whether of two bindings of a name that are not the same one is there always: the other one is beside it whatever
+    /// it stands under.
     fn has_rivals(&mut self, bindings: &[Binding]) -> bool {
         // Of what is outside, the namespaces are not known: a derive may share a trait's name.
         let own = |one: &&Binding| match one.res {
@@ -38,10 +39,12 @@ impl Check<'_> {
             _ => false,
         };
         let named = bindings.iter().filter(own);
-        let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
-        named.iter().enumerate().any(|(at, one)| {
-            named.iter().skip(at + 1).any(|other| {
-                one.namespaces.meets(other.namespaces)
+        let named = named.map(|one| (one, self.is_always(one)));
+        let named: Vec<(&Binding, bool)> = named.collect();
+        named.iter().enumerate().any(|(at, (one, is_always))| {
+            named.iter().skip(at + 1).any(|(other, is_too)| {
+                (*is_always && *is_too || (*is_always || *is_too) && are_two_imports(one, other))
+                    && one.namespaces.meets(other.namespaces)
                     && (one.res != other.res || are_two_imports(one, other))
             })
         })

@@ -85,8 +85,15 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     still.read_changed(before.world);
     let lost = named.lost_names(&still);
     let mut found = Vec::new();
+    let arrived = arrived(before, after);
     for name in lost {
         found.extend(still.unused_items(&name));
+        // It may be somewhere else by now, where tests alone use it.
+        let last = name.rsplit("::").next().unwrap_or_default();
+        if named.is_used_without_tests(&name) {
+            let there = arrived.get(last).into_iter().flatten();
+            found.extend(there.flat_map(|name| still.unused_items(name)));
+        }
     }
     found.extend(still.hidden_items(before));
     found.extend(still.lost_members(&mut named));
@@ -97,6 +104,25 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
     found.dedup();
+    found
+}
+
+/// The items of changed files whose full names the tree before has not, by their last names.
+fn arrived(before: Tree<'_>, after: Tree<'_>) -> BTreeMap<String, BTreeSet<String>> {
+    let world = after.world;
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for node in world.items.iter().filter(|node| !node.local) {
+        let mut definitions = node.definitions.iter();
+        let home = &world[node.module].canonical;
+        let was_there = || {
+            let mut homes = before.world.modules_named(home).into_iter();
+            homes.any(|home| !before.world.items_of(home, &node.name).is_empty())
+        };
+        if definitions.any(|(file, _)| is_changed(world, before.world, *file)) && !was_there() {
+            let full = format!("{home}::{}", node.name);
+            found.entry(node.name.clone()).or_default().insert(full);
+        }
+    }
     found
 }
 
@@ -185,6 +211,12 @@ impl<'a> Named<'a> {
             !uses.all(|own| now.is_some_and(|now| now.cover(own)))
         });
         lost.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether something is used here by what is no test.
+    fn is_used_without_tests(&self, name: &str) -> bool {
+        let uses = self.items.get(name);
+        uses.is_some_and(|uses| uses.0.iter().any(|used| !used.contains("test")))
     }
 
     /// The files that have a name somewhere.

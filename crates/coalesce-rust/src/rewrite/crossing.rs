@@ -324,6 +324,7 @@ impl Check<'_> {
             self.features(&gate, piece);
             self.conditions(piece);
             self.words_of_editions(piece);
+            self.references_of_editions(piece);
             self.drops_of_editions(piece);
         }
         self.variables(&gate, piece);

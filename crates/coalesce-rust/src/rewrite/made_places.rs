@@ -17,6 +17,8 @@ pub(super) enum ArgumentReading {
     AsWritten,
     /// In a module that the macro makes below the one of the call: the way from there stays what it is.
     Within,
+    /// By a rule of the macro, which has it in its pattern.
+    OfPattern,
     /// In a place that cannot be told.
     Unknown(&'static str),
 }
@@ -29,7 +31,7 @@ pub(super) fn reading(
 ) -> ArgumentReading {
     let in_arguments = matches!(site.origin, Origin::MacroArguments | Origin::MacroTokens);
     if in_arguments && is_word_of_pattern(mapping, facts, site) {
-        return ArgumentReading::Unknown("a rule of the macro has this word in its pattern");
+        return ArgumentReading::OfPattern;
     }
     let mut names = site.segments.iter().map(|segment| facts.name(segment.name));
     let relative = names.clone().take_while(|name| is_relative(name)).count();

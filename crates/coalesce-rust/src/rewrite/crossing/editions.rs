@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding, TreePath, Unproven, UnprovenKind, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath, Unproven, UnprovenKind, finding::codes};
 
 use super::{Around, Check, Piece, drops::Droppers, temporaries::moved_drops};
 use crate::{
     discover::Edition,
-    facts::Segment,
+    facts::{Item, ItemKind, Segment},
     lexer::{self, Token, TokenKind},
-    resolve::CrateId,
+    resolve::{CrateId, World},
     rewrite::mapping::refusal,
     syntax,
     words::{EDITIONS, text_of},
@@ -80,6 +80,23 @@ impl Check<'_> {
                     .then(|| format!("it goes to edition {}: {why}", edition.year()))
             });
         }
+    }
+
+    /// References to what is `static mut`, which are errors from edition 2024 on.
+    pub(super) fn references_of_editions(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let old = world[self.mapping.krate(piece.from)].edition;
+        if old >= Edition::E2024 || world[piece.to].edition < Edition::E2024 {
+            return;
+        }
+        let variables = mutable_statics(world, self.mapping.texts);
+        self.words(piece, &mut |word, around| {
+            let is_one = variables.contains(word) && may_be_referred_to(around);
+            is_one.then(|| {
+                "it goes to edition 2024: a reference to what is `static mut` is an error there"
+                    .to_owned()
+            })
+        });
     }
 
     /// Values that the edition of the other crate drops at another time, once each.
@@ -257,4 +274,56 @@ fn may_hold_on(around: &Around<'_>) -> bool {
 
 fn opens_call(token: &Token) -> bool {
     token.kind == TokenKind::Open(b'(')
+}
+
+/// The names of what a tree declares as `static mut`.
+fn mutable_statics(world: &World, texts: &dyn Texts) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (file, source) in world.sources() {
+        let facts = world.facts(file);
+        let mut statics = facts
+            .items
+            .iter()
+            .filter(|item| item.kind == ItemKind::Static)
+            .peekable();
+        let text = statics.peek().and_then(|_| texts.text(&source.path));
+        let Some(text) = text else { continue };
+        let is_mutable = |item: &&Item| {
+            let head = item.signature.start as usize..item.name.span.start as usize;
+            text.get(head)
+                .is_some_and(|head| head.trim_end().ends_with("mut"))
+        };
+        let names = statics
+            .filter(is_mutable)
+            .map(|item| facts.name(item.name.name));
+        found.extend(names.map(str::to_owned));
+    }
+    found
+}
+
+/// Whether what stands around a word may take a reference to it: `&NAME`, `NAME.call()`, an argument of a macro.
+fn may_be_referred_to(around: &Around<'_>) -> bool {
+    let word = |by: usize, back: bool| {
+        let at = if back {
+            around.at.checked_sub(by)
+        } else {
+            Some(around.at + by)
+        };
+        let token = at.and_then(|at| around.tokens.get(at));
+        token
+            .and_then(|token| token.span.of(around.text))
+            .unwrap_or_default()
+    };
+    let borrows = match word(1, true) {
+        "&" => true,
+        "mut" => word(2, true) == "&",
+        _ => false,
+    };
+    let calls = word(1, false) == "." && matches!(word(3, false), "(" | ":");
+    let opens = lexer::opening(around.tokens, around.at).and_then(|open| open.checked_sub(1));
+    let is_of_macro = opens
+        .and_then(|at| around.tokens.get(at))
+        .is_some_and(|token| token.is(b'!'));
+    let is_whole = matches!(word(1, false), "," | ")");
+    borrows || calls || is_of_macro && is_whole && matches!(word(1, true), "," | "(")
 }

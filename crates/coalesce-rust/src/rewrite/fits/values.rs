@@ -375,7 +375,10 @@ fn is_meant_otherwise(
         && is_word(&y)
         && (leaves(&x)
             || leaves(&y)
-            || PRIMITIVES.contains(&x) && PRIMITIVES.contains(&y)
+            || at > 0
+                && text(mine, at - 1) == "as"
+                && PRIMITIVES.contains(&x)
+                && PRIMITIVES.contains(&y)
             || are_methods && is_method(&x) && is_method(&y))
 }
 

@@ -146,6 +146,11 @@ impl<'p> Pass<'p, '_> {
         }
         match made_places::reading(mapping, self.facts, site) {
             ArgumentReading::AsWritten => return respelling,
+            ArgumentReading::OfPattern if respelling.is_some() => {
+                let why = "a rule of the macro has this word in its pattern";
+                self.draft().doubt(site, why);
+            }
+            ArgumentReading::OfPattern => {}
             ArgumentReading::Within if chunk.is_none() => {}
             ArgumentReading::Within => {
                 let why = "the macro makes a module, and the path leads from that into the one that this leaves";
