@@ -39,7 +39,8 @@ pub(crate) fn captured_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
     for (name, places) in &now {
         let were = then.get(name);
         // What moves takes its patterns along: there are as many as before.
-        if count(places) <= were.map_or(0, count) {
+        // Where no text said the name, the plan wrote it, and means the constant.
+        if count(places) <= were.map_or(0, count) || !is_said(before, name) {
             continue;
         }
         let is_more = |(module, all): &(&String, &Vec<CapturedPattern>)| {
@@ -50,6 +51,15 @@ pub(crate) fn captured_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
         found.extend(more.filter_map(|(_, all)| Some(told(after, name, *all.first()?))));
     }
     found
+}
+
+/// Whether some text of a tree has a name.
+fn is_said(tree: Tree<'_>, name: &str) -> bool {
+    let mut sources = tree.world.sources();
+    sources.any(|(_, source)| {
+        let text = tree.texts.text(&source.path);
+        text.is_none_or(|text| text.contains(name))
+    })
 }
 
 fn count(places: &BTreeMap<String, Vec<CapturedPattern>>) -> usize {
