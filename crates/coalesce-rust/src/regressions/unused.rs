@@ -111,7 +111,9 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 fn arrived(before: Tree<'_>, after: Tree<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let world = after.world;
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for node in world.items.iter().filter(|node| !node.local) {
+    let named = world.items.iter();
+    // Macros are named by where they stand, too.
+    for node in named.filter(|node| !node.local && node.kind != ItemKind::Macro) {
         let mut definitions = node.definitions.iter();
         let home = &world[node.module].canonical;
         let was_there = || {
