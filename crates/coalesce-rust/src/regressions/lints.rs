@@ -5,6 +5,15 @@
 //! Where one came from is asked of those of its name that are gone. What a lint looks for is asked of the
 //! definition where that can be read; else the lint itself is told.
 
+mod ambiguous_links;
+mod nameless_imports;
+mod naming;
+
+pub(crate) use self::{
+    ambiguous_links::ambiguous_links, nameless_imports::nameless_beside_globs,
+    naming::unusual_names,
+};
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};

@@ -5,7 +5,6 @@
 //! difference whether a module, an item, a merge or a shim is the cause. What was so before the
 //! changes is not told.
 
-mod ambiguous_links;
 mod ambiguous_methods;
 mod ambiguous_reexports;
 mod captured_names;
@@ -20,8 +19,6 @@ mod hidden_names;
 mod idle_macro_imports;
 mod idle_reexports;
 mod lints;
-mod nameless_imports;
-mod naming;
 mod qualifications;
 mod redundant_links;
 mod repeated_conditions;
@@ -31,7 +28,6 @@ mod twice;
 mod unused;
 mod unused_dependencies;
 
-pub(crate) use ambiguous_links::ambiguous_links;
 pub(crate) use ambiguous_methods::ambiguous_methods;
 pub(crate) use ambiguous_reexports::ambiguous_reexports;
 pub(crate) use captured_names::captured_names;
@@ -43,9 +39,10 @@ pub(crate) use fulfilled::{expectations_in_doubt, expectations_left};
 pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
-pub(crate) use lints::{OF_PUBLIC, has_all_docs, is_file_documented, raised_lints};
-pub(crate) use nameless_imports::nameless_beside_globs;
-pub(crate) use naming::unusual_names;
+pub(crate) use lints::{
+    OF_PUBLIC, ambiguous_links, has_all_docs, is_file_documented, nameless_beside_globs,
+    raised_lints, unusual_names,
+};
 pub(crate) use qualifications::{NeedlessPath, may_be_on, needless_paths, needless_qualifications};
 pub(crate) use redundant_links::redundant_links;
 pub(crate) use repeated_conditions::conditions_said_again;

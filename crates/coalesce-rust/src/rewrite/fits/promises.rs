@@ -177,18 +177,8 @@ impl Promises {
         if !users.used.contains(&self.both.0) {
             return found;
         }
-        if users.asks_for_types {
-            let why = format!(
-                "the tree tells types apart by their `TypeId`, as keys do, and `{from}` and `{to}` become one"
-            );
-            found.push((UnprovenKind::Equivalence, why));
-        }
-        let (old, new) = &self.both;
-        if users.told_apart.contains(old) && users.told_apart.contains(new) {
-            let why =
-                format!("values are asked whether they are `{from}` or `{to}`, which become one");
-            found.push((UnprovenKind::Equivalence, why));
-        }
+        let asked = self.told_apart(users, (&from, &to));
+        found.extend(asked.map(|why| (UnprovenKind::Equivalence, why)));
         let methods = self.new.inherent.difference(&self.old.inherent);
         if let Some(name) = precedence::hidden(names, (self.both.0, &self.old), methods) {
             let why = format!(
@@ -230,6 +220,20 @@ impl Promises {
             (UnprovenKind::UnknownType, why)
         }));
         found
+    }
+
+    /// What code that asks for the types of values does not tell apart any more.
+    fn told_apart(&self, users: &PairUsers, (from, to): (&str, &str)) -> Option<String> {
+        let (old, new) = &self.both;
+        if users.asks_for_types {
+            return Some(format!(
+                "the tree tells types apart by their `TypeId`, as keys do, and `{from}` and `{to}` become one"
+            ));
+        }
+        let is_asked = users.told_apart.contains(old) && users.told_apart.contains(new);
+        is_asked.then(|| {
+            format!("values are asked whether they are `{from}` or `{to}`, which become one")
+        })
     }
 
     /// What a merge gives those who use the type that stays.

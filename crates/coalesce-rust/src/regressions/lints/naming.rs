@@ -3,7 +3,7 @@
 
 use coalesce_model::Unproven;
 
-use super::{LintPlace, LintPlaces, Tree, is_changed, linted_anew};
+use crate::regressions::{LintPlace, LintPlaces, Tree, is_changed, linted_anew};
 use crate::{
     facts::{Item, ItemKind, Origin, SourceFacts},
     lints,

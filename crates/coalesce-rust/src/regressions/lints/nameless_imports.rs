@@ -3,7 +3,7 @@
 
 use coalesce_model::Unproven;
 
-use super::{LintPlace, LintPlaces, Tree, linted_anew};
+use crate::regressions::{LintPlace, LintPlaces, Tree, linted_anew};
 use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{Found, Res, UseSite, World},

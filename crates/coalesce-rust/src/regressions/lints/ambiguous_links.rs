@@ -3,7 +3,7 @@
 
 use coalesce_model::{ByteSpan, Unproven};
 
-use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
+use crate::regressions::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin},
     resolve::{Found, Res, World},
