@@ -99,7 +99,10 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         rest.starts_with(['"', '\'']) || goes_on(file, name, rest)
     };
     let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix)
-        .filter(|span| open(span) && !is_said(file, *span) && !is_remark(file.text, *span))
+        .filter(|span| {
+            let of_nobody = is_said(file, *span) || is_remark(file.text, *span);
+            open(span) && !of_nobody && !ends_sentence(file, *span)
+        })
         .collect();
     if prefix.is_empty() || prefixes.is_empty() {
         return;
@@ -154,6 +157,25 @@ fn is_remark(text: &str, span: ByteSpan) -> bool {
     let before = text.get(..span.start as usize).unwrap_or_default();
     let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
     line.trim_start().starts_with('#') || before.ends_with('/')
+}
+
+/// Whether a name with its point is the end of a sentence that nothing is put behind: `"Please report it to pkg."`. What
+/// begins with a small letter, or has words of a statement or a command, may be a text that is completed.
+fn ends_sentence(file: &File<'_>, span: ByteSpan) -> bool {
+    let mut strings = file.analysis().strings.iter();
+    let string = strings.find(|string| string.span.contains(span) && string.span.end == span.end);
+    let Some(string) = string else { return false };
+    let before = ByteSpan::new(string.span.start, span.start).of(file.text);
+    let before = before.unwrap_or_default();
+    let mut words = before.split_whitespace();
+    let of_code = ["import", "from", "-m", "python"];
+    let sentence = before.ends_with(' ')
+        && before.starts_with(char::is_uppercase)
+        && words.clone().count() > 1
+        && !words.any(|word| of_code.contains(&word.to_lowercase().as_str()));
+    let after = file.text.get(span.end as usize..).unwrap_or_default();
+    let after = after.trim_start_matches(['"', '\'']).trim_start();
+    sentence && after.starts_with([')', ','])
 }
 
 /// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and

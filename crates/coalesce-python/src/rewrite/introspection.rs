@@ -111,7 +111,7 @@ pub fn check(
             let text = texts.text(&module.path).unwrap_or_default();
             let left = left.iter().filter(|_| words.has(Word::Read));
             let mut found = read_as_texts(left, &module.path, &text);
-            let apart = readers.taken_apart(&text).map(|(span, change)| {
+            let apart = readers.taken_apart((index, &text)).map(|(span, change)| {
                 let why = "it goes by the module names of definitions, which come to be others";
                 (UnprovenKind::OwnPlace, change, span, why)
             });

@@ -4,6 +4,8 @@
 //! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
 //! cannot be told, it may be anything.
 
+mod compared;
+mod handed_classes;
 mod library;
 mod namespaces;
 mod objects;
@@ -87,7 +89,7 @@ impl<'m> Readers<'m> {
 
     /// Where the name of a definition's module is taken apart, or leads to that module, and a change that may make another
     /// one of it.
-    pub fn taken_apart(&self, text: &str) -> Option<(ByteSpan, &'m Change)> {
+    pub fn taken_apart(&self, (module, text): (usize, &str)) -> Option<(ByteSpan, &'m Change)> {
         let mut places = spellings::places(text).into_iter();
         places.find_map(|place| {
             let later = spellings::later_uses(text, &place);
@@ -100,6 +102,10 @@ impl<'m> Readers<'m> {
                     // What a function of the module alone is given comes from the tree.
                     let may_be = |part: &str| !*own || self.is_literal(part);
                     is_told_apart(text, (&place, later.as_slice()), change, &may_be)
+                })
+                .filter(|change| {
+                    let held_against = compared::with(self.mapping, (module, text), &place);
+                    held_against.is_none_or(|other| compared::is_end_of(change, &other))
                 })
                 .filter(|change| self.has_module(change, *classes_alone))
                 .peekable();
@@ -161,7 +167,13 @@ impl<'m> Readers<'m> {
                 .below(class)
                 .is_none_or(|below| pieces.iter().any(|piece| may_define(piece, &below))),
             Whose::Handed(function, parameter) => {
-                !is_from_elsewhere(self.mapping.graph, self.all(), function, *parameter)
+                let classes = handed_classes::of_calls(self.all(), function, *parameter);
+                let comes =
+                    |class: &String| self.comes_there(&Whose::Instances(class.clone()), change);
+                classes.map_or_else(
+                    || !is_from_elsewhere(self.mapping.graph, self.all(), function, *parameter),
+                    |classes| classes.iter().any(comes),
+                )
             }
             Whose::Decorated(function) => {
                 let mut all = self.all().iter();
@@ -304,12 +316,26 @@ fn asked(text: &str, at: usize) -> Whose {
             Whose::Instances(class.clone())
         }
         None if first_parameters(code).contains(&word) => Whose::Decorated(function.name.clone()),
-        None => match parameter_number(code, word) {
+        class => match argument_number(class.is_some(), code, word) {
             // One that is set there is another one.
             Some(number) if !sets(code, word) => Whose::Handed(function.name.clone(), number),
             _ => Whose::Any,
         },
-        _ => Whose::Any,
+    }
+}
+
+/// The number of the argument that a function is handed for a parameter; none for a method that is called with its object
+/// or without.
+fn argument_number(is_method: bool, code: &str, word: &str) -> Option<usize> {
+    let number = parameter_number(code, word)?;
+    let is = |decorator: &str| {
+        let mut lines = code.lines().map(str::trim);
+        lines.any(|line| line == decorator)
+    };
+    match is_method && !is("@staticmethod") {
+        true if is("@classmethod") => number.checked_sub(1),
+        true => None,
+        false => Some(number),
     }
 }
 

@@ -1,6 +1,8 @@
 //! How far a module's `__getattr__` can reach that could not be read as a table: where each name that it imports by comes
 //! from literals of another module, it can only come to what those spell.
 
+mod handed_on;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Change, Texts};
@@ -10,6 +12,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
+use self::handed_on::handed_to_library;
 use super::run_time_asked::{self, NamesReached};
 use crate::{
     analysis::{
@@ -31,6 +34,9 @@ pub fn may_load(
     change: &Change,
     texts: &dyn Texts,
 ) -> bool {
+    if let Some(spelled) = handed_to_library(graph, module, span, texts) {
+        return spelled.says(graph, module, change);
+    }
     match sources(graph, module, span, texts) {
         Some(sources) => sources
             .iter()
@@ -113,19 +119,23 @@ fn sources(
 
 /// The name of the function whose call at a place makes the module's `__getattr__`.
 fn maker(suite: &[Stmt], at: u32) -> Option<&str> {
+    Some(maker_call(suite, at)?.func.as_name_expr()?.id.as_str())
+}
+
+/// The call at a place that makes the module's `__getattr__`.
+pub(super) fn maker_call(suite: &[Stmt], at: u32) -> Option<&ast::ExprCall> {
     suite.iter().find_map(|statement| {
         let Stmt::Assign(assign) = statement else {
             return blocks(statement)
                 .into_iter()
-                .find_map(|suite| maker(suite, at));
+                .find_map(|suite| maker_call(suite, at));
         };
         let call = assign.value.as_call_expr()?;
         let [Expr::Name(target)] = assign.targets.as_slice() else {
             return None;
         };
         let is_it = call.range().start().to_u32() == at && target.id.as_str() == "__getattr__";
-        let name = call.func.as_name_expr().filter(|_| is_it)?;
-        Some(name.id.as_str())
+        is_it.then_some(call)
     })
 }
 

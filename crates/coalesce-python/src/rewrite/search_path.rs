@@ -4,6 +4,8 @@
 //! Such a file goes on looking there when the module is elsewhere. Nothing says that it finds the new place by its full
 //! name, so none of these imports is rewritten; each is told.
 
+mod added_folders;
+
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
@@ -423,15 +425,18 @@ impl<'m> Search<'m> {
         if beside && (self.is_run(file) || self.is_lonely(file, import, sought)) {
             return Some(Way::Beside);
         }
-        // What may fail has another way.
+        // What may fail has another way, and of a library that the project asks for there is another one.
         let last = sought.folder.rsplit('/').next()?;
-        if import.guard.hides_failure() {
+        if import.guard.hides_failure() || is_required(self.mapping, sought.top()) {
             return None;
         }
         let own = |path: &TreePath| is_within(path.as_str(), &sought.folder);
         let mut changing = self.changing().iter();
         changing
-            .any(|(path, text)| own(path) || occurrences_of_word(text, last))
+            .any(|(path, text)| {
+                let named = occurrences_of_word(text, last);
+                own(path) || named && !added_folders::are_above(path, text)
+            })
             .then_some(Way::Path)
     }
 
@@ -470,8 +475,7 @@ impl<'m> Search<'m> {
             let modules = self.mapping.graph.modules.iter();
             let texts = modules.filter_map(|module| {
                 let text = self.texts.text(&module.path)?;
-                let changes = CHANGING.iter().any(|word| text.contains(word));
-                changes.then(|| (module.path.clone(), text))
+                added_folders::changes_path(&text).then(|| (module.path.clone(), text))
             });
             texts.collect()
         })

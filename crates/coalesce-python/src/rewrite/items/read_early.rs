@@ -454,21 +454,33 @@ impl State {
         let read = read.filter_map(|used| used.chain.first());
         let mut values: FxHashSet<String> = read.map(|root| root.text.clone()).collect();
         values.insert(item.to_owned());
-        let sets = |body: &str, value: &String| {
-            let word = format!("global {value}");
-            body.contains(&word)
-                || body.contains(&format!("{value}["))
-                || CHANGING
-                    .iter()
-                    .any(|method| body.contains(&format!("{value}.{method}(")))
-        };
         let setters = own.iter().filter(|each| {
-            let body = each.span.of(text).unwrap_or_default();
             each.name != item
-                && body.starts_with("def ")
-                && values.iter().any(|value| sets(body, value))
+                && each.span.of(text).unwrap_or_default().starts_with("def ")
+                && values
+                    .iter()
+                    .any(|value| may_change(value, each.span, file))
         });
         let setters = setters.map(|each| each.name.clone()).collect();
         Self { values, setters }
     }
+}
+
+/// Whether a function may change a value of its module: it declares it `global`, looks something up in it or calls what
+/// changes it. Types say what they are looked up in, and change nothing.
+fn may_change(value: &str, function: ByteSpan, file: &AnalysedFile) -> bool {
+    let (text, analysis) = (&*file.text, &file.analysis);
+    let body = function.of(text).unwrap_or_default();
+    let mut uses = analysis.uses_in(&[function]);
+    let changes = |used: &Use| {
+        let mut links = used.chain.iter().enumerate();
+        !used.annotation
+            && links.any(|(at, link)| {
+                let rest = text.get(link.span.end as usize..).unwrap_or_default();
+                let next = used.chain.get(at + 1);
+                let method = next.is_some_and(|next| CHANGING.contains(&next.text.as_str()));
+                link.text == value && (rest.starts_with('[') || method)
+            })
+    };
+    body.contains(&format!("global {value}")) || uses.any(changes)
 }
