@@ -1,9 +1,14 @@
-//! Hand-written package lists: packages that come into being are added to them.
+//! Hand-written lists of packages: packages that come into being are added to them; and of modules.
 //!
 //! Entries that name a package which moves are full names, and change as such elsewhere; nothing
 //! else of a project file is touched here.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod modules;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath,
@@ -23,6 +28,34 @@ use crate::{
     rewrite::Mapping,
 };
 
+/// What a list of a project file holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ListKind {
+    Packages,
+    /// Modules at the top that are in no package.
+    Modules,
+}
+
+impl ListKind {
+    /// Its key in `pyproject.toml`.
+    const fn in_pyproject(self) -> &'static str {
+        match self {
+            Self::Packages => "packages",
+            Self::Modules => "py-modules",
+        }
+    }
+
+    /// Its key in setuptools' own format, and in calls of `setup`.
+    const fn in_setup(self) -> &'static str {
+        match self {
+            Self::Packages => "packages",
+            Self::Modules => "py_modules",
+        }
+    }
+}
+
+pub use modules::module_lists;
+
 /// One entry of a list.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
@@ -37,17 +70,8 @@ pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Langua
     if new.is_empty() {
         return;
     }
-    let files = texts.paths().iter().filter(|path| {
-        matches!(
-            path.file_name(),
-            "pyproject.toml" | "setup.cfg" | "setup.py"
-        )
-    });
-    for path in files.cloned().collect::<Vec<_>>() {
-        let Some(text) = texts.text(&path) else {
-            continue;
-        };
-        let lists = lists(&path, &text);
+    for (path, text) in project_files(texts) {
+        let lists = lists(&path, &text, ListKind::Packages);
         let all = lists
             .iter()
             .flat_map(|list| new.iter().map(move |name| (list, name)));
@@ -55,6 +79,19 @@ pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Langua
             add(mapping, &path, &text, list, name, plan);
         }
     }
+}
+
+/// The project files of a tree, with their texts.
+fn project_files(texts: &dyn Texts) -> Vec<(TreePath, Arc<str>)> {
+    let files = texts.paths().iter().filter(|path| {
+        matches!(
+            path.file_name(),
+            "pyproject.toml" | "setup.cfg" | "setup.py"
+        )
+    });
+    files
+        .filter_map(|path| Some((path.clone(), texts.text(path)?)))
+        .collect()
 }
 
 /// Regular packages that are there after the plan and whose names were not before, or that stay as
@@ -106,12 +143,12 @@ fn made_above(
     new
 }
 
-/// The package lists of a project file.
-fn lists(path: &TreePath, text: &str) -> Vec<Vec<Entry>> {
+/// The lists of a kind in a project file.
+fn lists(path: &TreePath, text: &str, kind: ListKind) -> Vec<Vec<Entry>> {
     let lists = match path.file_name() {
-        "pyproject.toml" => pyproject(text).into_iter().collect(),
-        "setup.cfg" => vec![setup_cfg(text)],
-        _ => setup_py(text),
+        "pyproject.toml" => pyproject(text, kind).into_iter().collect(),
+        "setup.cfg" => vec![setup_cfg(text, kind)],
+        _ => setup_py(text, kind),
     };
     lists
         .into_iter()
@@ -119,10 +156,10 @@ fn lists(path: &TreePath, text: &str) -> Vec<Vec<Entry>> {
         .collect()
 }
 
-fn pyproject(text: &str) -> Option<Vec<Entry>> {
+fn pyproject(text: &str, kind: ListKind) -> Option<Vec<Entry>> {
     let bom = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
-    let list = ["tool", "setuptools", "packages"]
+    let list = ["tool", "setuptools", kind.in_pyproject()]
         .iter()
         .try_fold(document.as_item(), |item, key| item.get(key))?;
     let entry = |value: &toml_edit::Value| {
@@ -135,23 +172,31 @@ fn pyproject(text: &str) -> Option<Vec<Entry>> {
     list.as_array()?.iter().map(entry).collect()
 }
 
-/// `packages =` of setuptools' own format: a name on each line.
-fn setup_cfg(text: &str) -> Vec<Entry> {
+/// `packages =` of setuptools' own format: a name on each line, or the only one beside the key.
+fn setup_cfg(text: &str, kind: ListKind) -> Vec<Entry> {
     let mut entries = Vec::new();
     let (mut inside, mut at) = (false, 0);
     for line in text.split_inclusive('\n') {
         let content = line.trim();
-        if inside && line.starts_with([' ', '\t']) && (is_dotted(content) || is_identifier(content))
-        {
-            let start = at + (line.len() - line.trim_start().len());
-            entries.push(Entry {
-                name: content.to_owned(),
-                span: ByteSpan::from_range(start..start + content.len()),
+        let mut take = |name: &str, from: usize| {
+            let is_name = is_dotted(name) || is_identifier(name);
+            let start = at + from;
+            entries.extend(is_name.then(|| Entry {
+                name: name.to_owned(),
+                span: ByteSpan::from_range(start..start + name.len()),
+            }));
+            is_name
+        };
+        let indented = line.starts_with([' ', '\t']);
+        let taken = inside && indented && take(content, line.len() - line.trim_start().len());
+        if !taken && !content.is_empty() && !content.starts_with('#') {
+            let pair = line.split_once('=');
+            let value = pair.filter(|(key, _)| key.trim() == kind.in_setup());
+            let value = value.map(|(_, value)| value);
+            inside = value.is_some_and(|value| {
+                let from = line.len() - value.trim_start().len();
+                value.trim().is_empty() || kind == ListKind::Modules && take(value.trim(), from)
             });
-        } else if !content.is_empty() && !content.starts_with('#') {
-            inside = line
-                .split_once('=')
-                .is_some_and(|(key, value)| key.trim() == "packages" && value.trim().is_empty());
         }
         at += line.len();
     }
@@ -160,9 +205,10 @@ fn setup_cfg(text: &str) -> Vec<Entry> {
 
 /// `packages=["a", "a.b"]` in a call or an assignment. Only a list of nothing but literals is one
 /// that somebody wrote by hand; a comprehension or a sum is left alone.
-fn setup_py(text: &str) -> Vec<Vec<Entry>> {
+fn setup_py(text: &str, kind: ListKind) -> Vec<Vec<Entry>> {
     let (parsed, start) = parse_module(text);
-    let mut found = PackageLists {
+    let mut found = NameLists {
+        key: kind.in_setup(),
         start,
         lists: Vec::new(),
     };
@@ -170,13 +216,15 @@ fn setup_py(text: &str) -> Vec<Vec<Entry>> {
     found.lists
 }
 
-struct PackageLists {
+struct NameLists {
+    /// What such a list is called.
+    key: &'static str,
     /// Bytes before what was parsed.
     start: u32,
     lists: Vec<Vec<Entry>>,
 }
 
-impl PackageLists {
+impl NameLists {
     fn list(&mut self, value: &Expr) {
         let Expr::List(list) = value else {
             return;
@@ -192,11 +240,11 @@ impl PackageLists {
     }
 }
 
-impl<'a> Visitor<'a> for PackageLists {
+impl<'a> Visitor<'a> for NameLists {
     fn visit_stmt(&mut self, statement: &'a ast::Stmt) {
         if let ast::Stmt::Assign(assign) = statement
             && let [Expr::Name(name)] = assign.targets.as_slice()
-            && name.id.as_str() == "packages"
+            && name.id.as_str() == self.key
         {
             self.list(&assign.value);
         }
@@ -204,7 +252,8 @@ impl<'a> Visitor<'a> for PackageLists {
     }
 
     fn visit_keyword(&mut self, keyword: &'a ast::Keyword) {
-        if keyword.arg.as_ref().is_some_and(|name| name == "packages") {
+        let named = keyword.arg.as_ref();
+        if named.is_some_and(|name| name.as_str() == self.key) {
             self.list(&keyword.value);
         }
         visitor::walk_keyword(self, keyword);
@@ -228,7 +277,7 @@ fn add(
         return;
     };
     let edit = insertion(path, text, entry, name);
-    plan.notes.push(joined(path, entry, name));
+    plan.notes.push(joined(path, entry, name, "packages"));
     join_edit(plan.edits.entry(path.clone()).or_default(), edit);
 }
 
@@ -270,13 +319,13 @@ fn place_in_order(list: &[Entry], name: &str) -> Option<usize> {
     sorted.then(before).flatten()
 }
 
-fn joined(path: &TreePath, entry: &Entry, name: &str) -> Finding {
+fn joined(path: &TreePath, entry: &Entry, name: &str, what: &str) -> Finding {
     Finding {
         code: codes::UNSAFE_CHANGE,
         severity: Severity::Note,
         path: path.clone(),
         span: Some(entry.span),
-        message: format!("`{name}` joins the list of packages"),
+        message: format!("`{name}` joins the list of {what}"),
         help: None,
     }
 }
@@ -288,6 +337,7 @@ fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let own_line = indentation.trim().is_empty() && before.contains('\n');
     if path.file_name() == "setup.cfg" {
+        let indentation = if own_line { indentation } else { "    " };
         return Edit::insert(entry.span.end, format!("{newline}{indentation}{name}"));
     }
     let written = text.get(entry.span.start as usize..).unwrap_or_default();

@@ -397,11 +397,19 @@ impl Subject<'_> {
         let entry_points = self.changes.iter();
         let entry_points = entry_points.flat_map(|change| self.entry_points(change, text));
         let entry_points: HashSet<u32> = entry_points.map(|(span, ..)| span.start).collect();
-        for change in self
+        let (nested, at_top): (Vec<&Change>, Vec<&Change>) = self
             .changes
             .iter()
-            .filter(|change| change.from.contains(self.separator))
-        {
+            .partition(|change| change.from.contains(self.separator));
+        let begun = at_top.into_iter().flat_map(|change| {
+            let spans = occurrences(text, &change.from);
+            let begun = spans.filter(|span| {
+                self.begins_full_name(change, text, *span) && !self.is_longer(change, text, *span)
+            });
+            begun.map(|span| (span, change.from.clone(), change.to.clone()))
+        });
+        names.extend(begun.filter(|(span, ..)| !entry_points.contains(&span.start)));
+        for change in nested {
             names.extend(self.entry_points(change, text));
             names.extend(self.expressions(change, text));
             let spans = occurrences(text, &change.from).filter(|span| {
@@ -411,6 +419,22 @@ impl Subject<'_> {
         }
         names.sort_by_key(|(span, ..)| *span);
         names
+    }
+
+    /// Whether the name of a module at the top, which may be any word, begins the full name of something that it has:
+    /// `pkg.cli`, or `pkg:main` in an entry point.
+    fn begins_full_name(&self, change: &Change, text: &str, span: ByteSpan) -> bool {
+        let rest = text.get(span.end as usize..).unwrap_or_default();
+        let part = rest.strip_prefix('.').or_else(|| {
+            let rest = rest.strip_prefix(" : ").or_else(|| rest.strip_prefix(':'));
+            rest.filter(|_| self.separator == ".")
+        });
+        let part = part.unwrap_or_default();
+        let end = part.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let part = part.get(..end.unwrap_or(part.len())).unwrap_or_default();
+        self.separator == "."
+            && !part.is_empty()
+            && self.graph.knows(&format!("{}.{part}", change.from))
     }
 
     /// Whether what stands at a name is the longer name of another change.

@@ -56,6 +56,7 @@ pub(crate) use items::{
     taken_from,
 };
 pub use items::{same_value, signatures_apart};
+pub(crate) use list::remove as remove_from_list;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 
@@ -191,6 +192,8 @@ fn in_one_way(
     introspection::lists_read(&mapping, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
+    project_edit::module_lists(&mapping, texts, &mut plan);
+    project_edit::module_lists(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     plan
 }

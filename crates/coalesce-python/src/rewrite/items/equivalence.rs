@@ -112,7 +112,10 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
             ));
         }
         return match results::compare(mapping, (swap, &old, &new)) {
-            Results::Alike => Comparison::Same,
+            Results::Alike => match keyed_together(mapping, (&old, &new), swap, modules) {
+                Some(why) => Comparison::TwoObjects(why, old.span),
+                None => Comparison::Same,
+            },
             Results::Differ(why) => Comparison::Differs(why),
             Results::Unknown(why) => Comparison::Unknown(why),
         };
@@ -290,10 +293,26 @@ fn own_things(
         ));
     }
     if !matches!(old.statement, Stmt::ClassDef(_)) {
-        return None;
+        return keyed_together(mapping, (old, new), swap, modules);
     }
     let what = held_apart(mapping, (old, new), swap, modules)?;
     Some(format!("{pair}, {what}"))
+}
+
+/// Where two functions are keys of one table, or are compared: they are one key afterwards.
+fn keyed_together(
+    mapping: &Mapping<'_>,
+    (old, new): (&Definition, &Definition),
+    swap: &Swap,
+    modules: &Modules<'_>,
+) -> Option<String> {
+    let pair = (old.span, (new.module, new.item.as_str(), new.span));
+    let function = matches!(old.statement, Stmt::FunctionDef(_));
+    let place = function.then(|| told_apart::compared(mapping, modules.texts, swap, pair))??;
+    let (from, to) = (&swap.from, &swap.to);
+    Some(format!(
+        "`{place}` compares `{from}` and `{to}`, or has both as keys: they are one thing afterwards"
+    ))
 }
 
 /// What tells two classes of equal text apart, or their objects.

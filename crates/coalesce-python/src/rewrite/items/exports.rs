@@ -394,14 +394,27 @@ fn entries_that_leave(mapping: &Mapping<'_>, left: &Left) -> Vec<Edit> {
     if mapping.goes_away(left.source.module) {
         return Vec::new();
     }
-    let leaves = |name: &str| {
-        let mut items = left.items.iter();
-        items.any(|index| {
-            let moved = mapping.items.list.get(*index);
-            moved.is_some_and(|moved| moved.item == name && moved.change.shim.is_none())
-        })
+    let listed = ExportList::new(&left.source.text);
+    let own = mapping.name_after(left.source.module);
+    let moved = |name: &str| {
+        let items = left.items.iter();
+        let mut moved = items.filter_map(|index| mapping.items.list.get(*index));
+        moved.find(|moved| moved.item == name && moved.change.shim.is_none())
     };
-    ExportList::new(&left.source.text).take_out(&leaves)
+    // What gives way to another name of its module is on offer by that one.
+    let is_listed = |name: &str| listed.entries.iter().any(|entry| entry.name == name);
+    let another = |name: &str| {
+        let moved = moved(name).filter(|moved| moved.parent == own && !is_listed(&moved.name));
+        moved.map(|moved| moved.name.as_str())
+    };
+    let mut edits = listed.take_out(&|name| moved(name).is_some() && another(name).is_none());
+    edits.extend(
+        listed
+            .entries
+            .iter()
+            .filter_map(|entry| Some(Edit::replace(entry.span, another(&entry.name)?))),
+    );
+    edits
 }
 
 /// Puts into `__all__` of a file, if it has one, what arrives there and was exported before.
@@ -560,7 +573,7 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
         let mut losing: Vec<(&Moved, Vec<&ImportStatement>)> = Vec::new();
         for (base, imports) in stars_by_base(mapping, user, facts) {
             uncovered(mapping, texts, (user, base), &imports, plan);
-            gained(mapping, (user, base), plan);
+            gained(mapping, texts, (user, base), plan);
             let items = mapping.items.list.iter();
             let lost = items.filter(|moved| is_lost(mapping, texts, (user, base), moved));
             losing.extend(lost.map(|moved| (moved, imports.clone())));
@@ -572,10 +585,15 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
 }
 
 /// What arrives in a module that a file imports with a star.
-fn gained(mapping: &Mapping<'_>, (user, base): (usize, usize), plan: &mut LanguagePlan) {
+fn gained(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (user, base): (usize, usize),
+    plan: &mut LanguagePlan,
+) {
     let items = mapping.items.list.iter();
     for moved in items.filter(|moved| moved.target == Some(base) && moved.source != user) {
-        gains(mapping, user, moved, plan);
+        gains(mapping, texts, user, moved, plan);
     }
 }
 
@@ -672,7 +690,13 @@ fn is_lost(
     has(moved.source) || (has(user) && reads_first(mapping, texts, user, &moved.item))
 }
 
-fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguagePlan) {
+fn gains(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    user: usize,
+    moved: &Moved,
+    plan: &mut LanguagePlan,
+) {
     let (graph, name) = (mapping.graph, moved.name.as_str());
     let listed = moved
         .target
@@ -686,7 +710,9 @@ fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguageP
     let other = match graph.member(user, name) {
         Entity::Item(module, item) => mapping.items.index(module, &item).is_none(),
         Entity::Module(_) | Entity::External => true,
-        Entity::Missing | Entity::Opaque => false,
+        Entity::Missing | Entity::Opaque => {
+            is_builtin(name) && reads_unbound_in(mapping, texts, user, name)
+        }
     };
     if other && let Some(module) = graph.modules.get(user) {
         let message = format!(
@@ -696,6 +722,13 @@ fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguageP
         let refused = refusal(&module.path, None, message, None);
         plan.refusals.push(refused.coded(codes::NAME_TAKEN));
     }
+}
+
+/// Whether a module uses a name that nothing in it binds.
+fn reads_unbound_in(mapping: &Mapping<'_>, texts: &dyn Texts, user: usize, name: &str) -> bool {
+    let module = mapping.graph.modules.get(user);
+    let text = module.and_then(|module| texts.text(&module.path));
+    text.is_some_and(|text| reads_unbound(&Analysis::new(&text), name))
 }
 
 /// Imports items by name behind the star imports that do not bring them any more, where the file or

@@ -6,7 +6,9 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, ChangeKind, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind,
+};
 use ruff_python_ast::{
     Expr, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
@@ -66,7 +68,11 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let frame_readers = frame_readers(mapping, texts);
     read_off_modules(mapping, texts, plan);
     put_together::check(mapping, texts, plan);
-    for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
+    let gives_way = |moved: &&Moved| {
+        matches!(moved.change.kind, ChangeKind::Replace { .. }) && moved.item != moved.name
+    };
+    let list = mapping.items.list.iter();
+    for moved in list.filter(|moved| moved.travels() || gives_way(moved)) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
         };
@@ -95,7 +101,10 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             readers: &readers,
             changed: &changed,
         };
-        traveller.look(&module.name, &frame_readers, plan);
+        match moved.travels() {
+            true => traveller.look(&module.name, &frame_readers, plan),
+            false => traveller.read_by_users(plan),
+        }
     }
 }
 

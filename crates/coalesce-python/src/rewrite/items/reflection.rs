@@ -127,6 +127,14 @@ impl Traveller<'_> {
         if let Some((span, why)) = found {
             self.doubt(span, UnprovenKind::OwnPlace, why, plan);
         }
+        self.read_by_users(plan);
+    }
+
+    /// What goes by the name of a definition whose users get another one.
+    pub(super) fn read_by_users(&self, plan: &mut LanguagePlan) {
+        if self.own.kind == DefinitionKind::Value {
+            return;
+        }
         if let Some(found) = self.named_in_table() {
             plan.unproven.push(found);
         }

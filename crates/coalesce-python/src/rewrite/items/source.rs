@@ -195,6 +195,9 @@ fn leaves(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut Lang
     }
     let goes = mapping.goes_away(module);
     if mapping.name_after(module) == moved.parent && !goes {
+        if !moved.travels() {
+            return super::rename::gives_way(source, moved, plan);
+        }
         super::rename::here(mapping, source, moved, plan);
         return false;
     }

@@ -46,13 +46,46 @@ struct Side {
     compares: Vec<usize>,
 }
 
+/// A definition that gives way, and the one that takes over: its module, its name and its place.
+pub(super) type Pair<'d> = (ByteSpan, (usize, &'d str, ByteSpan));
+
 /// The place that tells the two classes of a swap apart, where the other one comes up as well.
 pub(super) fn place(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     swap: &Swap,
-    (old, new): (ByteSpan, (usize, &str, ByteSpan)),
+    pair: Pair<'_>,
 ) -> Option<String> {
+    let (was, is) = sides(mapping, texts, swap, pair);
+    let asked = was.asked.as_ref().filter(|_| !is.users.is_empty());
+    let asked = asked.or(is.asked.as_ref().filter(|_| !was.users.is_empty()));
+    asked.cloned().or_else(|| compares_both(mapping, &was, &is))
+}
+
+/// The place that compares the two definitions of a swap, or has both as keys of one table.
+pub(super) fn compared(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    swap: &Swap,
+    pair: Pair<'_>,
+) -> Option<String> {
+    let (was, is) = sides(mapping, texts, swap, pair);
+    compares_both(mapping, &was, &is)
+}
+
+fn compares_both(mapping: &Mapping<'_>, was: &Side, is: &Side) -> Option<String> {
+    let both = was.compares.iter().find(|module| is.users.contains(module));
+    let both = both.or_else(|| is.compares.iter().find(|module| was.users.contains(module)));
+    Some(mapping.graph.modules.get(*both?)?.name.clone())
+}
+
+/// What the files of the tree do with the two definitions of a swap.
+fn sides(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    swap: &Swap,
+    (old, new): Pair<'_>,
+) -> (Side, Side) {
     let (home, item, own) = new;
     let (mut was, mut is) = (Side::default(), Side::default());
     for (index, module) in mapping.graph.modules.iter().enumerate() {
@@ -94,13 +127,7 @@ pub(super) fn place(
             }
         }
     }
-    let asked = was.asked.filter(|_| !is.users.is_empty());
-    let asked = asked.or(is.asked.filter(|_| !was.users.is_empty()));
-    asked.or_else(|| {
-        let both = was.compares.iter().find(|module| is.users.contains(module));
-        let both = both.or_else(|| is.compares.iter().find(|module| was.users.contains(module)));
-        Some(mapping.graph.modules.get(*both?)?.name.clone())
-    })
+    (was, is)
 }
 
 /// The place of the name in a use that leads to an item.

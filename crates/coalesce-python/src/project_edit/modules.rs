@@ -1,0 +1,116 @@
+//! Hand-written lists of modules that are in no package, `py-modules`: what is listed there goes by its new name, what is
+//! gone goes from the list, and modules that come into being beside those that are listed join it.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Subject,
+    Texts, TreePath,
+};
+
+use super::{Entry, ListKind, insertion, join_edit, joined, lists, project_files};
+use crate::rewrite::{Mapping, remove_from_list};
+
+/// Brings the lists of modules up to date.
+pub fn module_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let new = new_modules(mapping);
+    let at_top = |change: &Change| !change.from.contains('.');
+    if new.is_empty() && !mapping.changes.iter().any(at_top) {
+        return;
+    }
+    for (path, text) in project_files(texts) {
+        for list in lists(&path, &text, ListKind::Modules) {
+            update(mapping, (&path, &text), &list, &new, plan);
+        }
+    }
+}
+
+/// Modules in no package that are there after the plan and were not before.
+fn new_modules<'m>(mapping: &'m Mapping<'_>) -> BTreeSet<&'m str> {
+    let graph = mapping.graph;
+    let is_file = |change: &&Change| {
+        let module = graph.find(None, &change.from);
+        let module = module.and_then(|index| graph.modules.get(index));
+        module.is_some_and(|module| !module.package)
+    };
+    let modules = mapping.changes.iter();
+    let modules = modules.filter(|change| change.kind == ChangeKind::Move);
+    let modules = modules.filter(is_file).map(|change| change.to.as_str());
+    let items = mapping.items.list.iter();
+    let items = items.filter(|moved| moved.travels() && moved.target.is_none());
+    let all = modules.chain(items.map(|moved| moved.parent.as_str()));
+    all.filter(|name| !name.contains('.')).collect()
+}
+
+/// The name of an entry after the plan; none where nothing is left that it names.
+fn after<'e>(mapping: &'e Mapping<'_>, entry: &'e Entry) -> Option<&'e str> {
+    let mut changes = mapping.changes.iter();
+    let change = changes.find(|change| {
+        change.subject == Subject::Module && change.from == entry.name && change.shim.is_none()
+    });
+    match change {
+        None => Some(&entry.name),
+        Some(change) if change.kind == ChangeKind::Move && !change.to.contains('.') => {
+            Some(&change.to)
+        }
+        Some(_) => None,
+    }
+}
+
+fn update(
+    mapping: &Mapping<'_>,
+    (path, text): (&TreePath, &str),
+    list: &[Entry],
+    new: &BTreeSet<&str>,
+    plan: &mut LanguagePlan,
+) {
+    let known = |entry: &Entry| mapping.graph.find(None, &entry.name).is_some();
+    if !list.iter().any(known) {
+        return;
+    }
+    let names: Vec<Option<&str>> = list.iter().map(|entry| after(mapping, entry)).collect();
+    let edits = plan.edits.entry(path.clone()).or_default();
+    for (entry, name) in list.iter().zip(&names) {
+        let Some(name) = name.filter(|name| *name != entry.name) else {
+            continue;
+        };
+        let written = entry.span.of(text).unwrap_or_default();
+        edits.push(Edit::replace(
+            entry.span,
+            written.replace(&entry.name, name),
+        ));
+        plan.rewrites.push(Rewrite {
+            path: path.clone(),
+            span: entry.span,
+            form: Form::Configuration,
+            evidence: Evidence::ExactName,
+            from: entry.name.clone(),
+            to: name.to_owned(),
+            reason: "a module in the list of modules".to_owned(),
+            safety: Safety::Safe,
+        });
+    }
+    let gone: Vec<bool> = names.iter().map(Option::is_none).collect();
+    let spans: Vec<_> = list.iter().map(|entry| entry.span).collect();
+    let Some(last) = gone.iter().rposition(|gone| !gone) else {
+        edits.extend(whole(text, &spans).map(Edit::delete));
+        return;
+    };
+    let removal = remove_from_list(text, &spans, &gone);
+    edits.extend(removal.spans.into_iter().map(Edit::delete));
+    let Some(last) = list.get(last) else { return };
+    for name in new.iter().filter(|name| !names.contains(&Some(**name))) {
+        join_edit(edits, insertion(path, text, last, name));
+        plan.notes.push(joined(path, last, name, "modules"));
+    }
+    if edits.is_empty() {
+        plan.edits.remove(path);
+    }
+}
+
+/// All entries of a list, with the comma behind the last.
+fn whole(text: &str, entries: &[ByteSpan]) -> Option<ByteSpan> {
+    let (first, last) = entries.first().zip(entries.last())?;
+    let comma = text.get(last.end as usize..)?.starts_with(',');
+    Some(ByteSpan::new(first.start, last.end + u32::from(comma)))
+}
