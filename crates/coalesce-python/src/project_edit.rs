@@ -3,6 +3,7 @@
 //! Entries that name a package which moves are full names, and change as such elsewhere; nothing
 //! else of a project file is touched here.
 
+mod builds;
 mod modules;
 
 use std::{
@@ -54,6 +55,7 @@ impl ListKind {
     }
 }
 
+pub use builds::names_in_builds;
 pub use modules::module_lists;
 
 /// One entry of a list.

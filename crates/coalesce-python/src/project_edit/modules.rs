@@ -1,5 +1,5 @@
-//! Hand-written lists of modules that are in no package, `py-modules`: what is listed there goes by its new name, what is
-//! gone goes from the list, and modules that come into being beside those that are listed join it.
+//! Names without a point in hand-written lists: packages at the top, and modules that are in no package, `py-modules`. What
+//! is listed there goes by its new name, what is gone goes from the list, and modules that come into being join it.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +21,9 @@ pub fn module_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
     for (path, text) in project_files(texts) {
         for list in lists(&path, &text, ListKind::Modules) {
             update(mapping, (&path, &text), &list, &new, plan);
+        }
+        for list in lists(&path, &text, ListKind::Packages) {
+            rename_packages(mapping, (&path, &text), &list, plan);
         }
     }
 }
@@ -69,27 +72,12 @@ fn update(
         return;
     }
     let names: Vec<Option<&str>> = list.iter().map(|entry| after(mapping, entry)).collect();
-    let edits = plan.edits.entry(path.clone()).or_default();
     for (entry, name) in list.iter().zip(&names) {
-        let Some(name) = name.filter(|name| *name != entry.name) else {
-            continue;
-        };
-        let written = entry.span.of(text).unwrap_or_default();
-        edits.push(Edit::replace(
-            entry.span,
-            written.replace(&entry.name, name),
-        ));
-        plan.rewrites.push(Rewrite {
-            path: path.clone(),
-            span: entry.span,
-            form: Form::Configuration,
-            evidence: Evidence::ExactName,
-            from: entry.name.clone(),
-            to: name.to_owned(),
-            reason: "a module in the list of modules".to_owned(),
-            safety: Safety::Safe,
-        });
+        if let Some(name) = name.filter(|name| *name != entry.name) {
+            rename((path, text), entry, name, plan);
+        }
     }
+    let edits = plan.edits.entry(path.clone()).or_default();
     let gone: Vec<bool> = names.iter().map(Option::is_none).collect();
     let spans: Vec<_> = list.iter().map(|entry| entry.span).collect();
     let Some(last) = gone.iter().rposition(|gone| !gone) else {
@@ -106,6 +94,40 @@ fn update(
     if edits.is_empty() {
         plan.edits.remove(path);
     }
+}
+
+/// Packages at the top go by their new names; a shim that stays is listed as one that comes into being.
+fn rename_packages(
+    mapping: &Mapping<'_>,
+    file: (&TreePath, &str),
+    list: &[Entry],
+    plan: &mut LanguagePlan,
+) {
+    for entry in list.iter().filter(|entry| !entry.name.contains('.')) {
+        let mut changes = mapping.changes.iter();
+        let change = changes.find(|change| {
+            change.kind == ChangeKind::Move && change.from == entry.name && change.to != entry.name
+        });
+        if let Some(change) = change {
+            rename(file, entry, &change.to, plan);
+        }
+    }
+}
+
+fn rename((path, text): (&TreePath, &str), entry: &Entry, name: &str, plan: &mut LanguagePlan) {
+    let written = entry.span.of(text).unwrap_or_default();
+    let edit = Edit::replace(entry.span, written.replace(&entry.name, name));
+    plan.edits.entry(path.clone()).or_default().push(edit);
+    plan.rewrites.push(Rewrite {
+        path: path.clone(),
+        span: entry.span,
+        form: Form::Configuration,
+        evidence: Evidence::ExactName,
+        from: entry.name.clone(),
+        to: name.to_owned(),
+        reason: "a name in a list of a project file".to_owned(),
+        safety: Safety::Safe,
+    });
 }
 
 /// All entries of a list, with the comma behind the last.

@@ -218,17 +218,35 @@ fn is_looped_over(text: &str, at: usize) -> bool {
     loops && (before.ends_with('.') || quoted)
 }
 
-/// Tells where a file reads the export list of a module that loses a name by the edits of a plan:
+/// An export list that becomes another one.
+struct ListChange<'m> {
+    module: usize,
+    change: &'m Change,
+    why: &'static str,
+    /// The name comes to it, and does not leave.
+    gains: bool,
+}
+
+/// Tells where a file reads the export list of a module that loses a name by the edits of a plan, or gets one:
 /// `__all__ = a.__all__ + b.__all__`.
 pub fn lists_read(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let lost: Vec<(usize, &Change)> = mapping
-        .items
-        .list
-        .iter()
-        .filter(|moved| takes_entry(mapping, moved, plan))
-        .map(|moved| (moved.source, &moved.change))
-        .collect();
-    if lost.is_empty() {
+    let lists = mapping.items.list.iter().flat_map(|moved| {
+        let lost = takes_entry(mapping, moved, plan).then(|| ListChange {
+            module: moved.source,
+            change: &moved.change,
+            why: "it reads the export list of the module, which loses this name",
+            gains: false,
+        });
+        let gained = target_listing(mapping, moved).map(|module| ListChange {
+            module,
+            change: &moved.change,
+            why: "it reads an export list that this name joins, or may do so",
+            gains: true,
+        });
+        lost.into_iter().chain(gained)
+    });
+    let lists: Vec<ListChange<'_>> = lists.collect();
+    if lists.is_empty() {
         return;
     }
     let words = mapping.words(texts);
@@ -240,24 +258,47 @@ pub fn lists_read(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguageP
             let analysis = Analysis::new(&text);
             let places = memchr::memmem::find_iter(text.as_bytes(), b"__all__");
             let mut places = places.filter(|at| is_read(&text, *at) && !is_looped_over(&text, *at));
-            let (at, change) = places.find_map(|at| {
+            let (at, list) = places.find_map(|at| {
                 let read = match owner_before(mapping, (index, &analysis), at) {
-                    Some(Entity::Module(module)) => Some(module),
-                    _ => imports_list(mapping, (index, &analysis), at),
+                    Some(Entity::Module(module)) => ListRead::Of(Some(module)),
+                    None | Some(Entity::Opaque) if text.get(..at)?.ends_with('.') => {
+                        ListRead::OfAny
+                    }
+                    _ => ListRead::Of(imports_list(mapping, (index, &analysis), at)),
                 };
-                let (_, change) = lost.iter().find(|(module, _)| Some(*module) == read)?;
-                Some((at, *change))
+                let mut lists = lists.iter();
+                let list = lists.find(|list| match read {
+                    ListRead::Of(module) => Some(list.module) == module,
+                    ListRead::OfAny => list.gains,
+                })?;
+                Some((at, list))
             })?;
             Some(Unproven {
                 path: module.path.clone(),
                 span: Some(ByteSpan::from_range(at..at + "__all__".len())),
                 kind: UnprovenKind::RuntimeTable,
-                name: change.from.clone(),
-                why: "it reads the export list of the module, which loses this name".to_owned(),
+                name: list.change.from.clone(),
+                why: list.why.to_owned(),
             })
         })
         .collect();
     plan.unproven.extend(found);
+}
+
+/// Whose export list is read.
+enum ListRead {
+    Of(Option<usize>),
+    /// That of something that is not followed: `namespace.__all__`.
+    OfAny,
+}
+
+/// The module whose export list an item joins where it arrives.
+fn target_listing(mapping: &Mapping<'_>, moved: &Moved) -> Option<usize> {
+    let target = moved.target.filter(|_| moved.travels())?;
+    let listed = mapping.graph.facts.get(target)?.all.as_ref()?;
+    let joins = is_exported(mapping, moved.source, &moved.item)
+        && listed.iter().all(|entry| entry.text != moved.name);
+    joins.then_some(target)
 }
 
 /// Whether the edits of a plan take the entry of an item out of the list of the module that it leaves.

@@ -47,7 +47,7 @@ fn first_told(path: &TreePath, text: &str, writers: &[&Change]) -> Option<Unprov
 }
 
 /// Whether what a change takes along writes to a logger that is named after its module.
-fn writes(readers: &Readers<'_>, change: &Change) -> bool {
+pub(super) fn writes(readers: &Readers<'_>, change: &Change) -> bool {
     let pieces = readers.pieces(change).unwrap_or_default();
     pieces.iter().any(|piece| {
         let mut made = piece.file.match_indices(OWN);

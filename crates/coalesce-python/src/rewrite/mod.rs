@@ -19,6 +19,7 @@ mod items;
 mod keys;
 mod lazy;
 pub(crate) mod list;
+mod log_formats;
 mod logger_filters;
 mod lost;
 mod mapping;
@@ -183,6 +184,7 @@ fn in_one_way(
     let readers = module_names::Readers::new(&mapping, texts);
     introspection::check(&mapping, &readers, texts, &mut plan);
     logger_filters::check(&mapping, &readers, texts, &mut plan);
+    log_formats::check(&mapping, &readers, texts, &mut plan);
     warning_filters::check(&mapping, &readers, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
     module_values::arrivals(&mapping, texts, &mut plan);
@@ -193,7 +195,9 @@ fn in_one_way(
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
     project_edit::module_lists(&mapping, texts, &mut plan);
+    project_edit::names_in_builds(&mapping, texts, &mut plan);
     project_edit::module_lists(&mapping, texts, &mut plan);
+    project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     plan
 }

@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     annotation_readers::AnnotationReaders,
-    apart, builds_on, caches, changed_elsewhere,
+    apart, caches, changed_elsewhere,
     equal_objects::{self, UsedItems},
     found_by_name::is_fixture,
     guarded_values, identity,
@@ -63,6 +63,9 @@ pub(super) enum Comparison {
     Unknown(String),
 }
 
+/// So many definitions are looked at for one that takes over, whether they use the one that gives way.
+const MOST_FOLLOWED: usize = 1_000;
+
 /// Compares a definition with the one that its users get.
 pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
     let compared = definitions(mapping, swap, modules);
@@ -101,15 +104,19 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
         );
         return Comparison::Unknown(why);
     };
-    if !old.has_text_of(&new) && !local_names::are_one(&old, &new, Parametric::ByPosition) {
-        if let Some(why) = builds_on::old_one(mapping, swap, &new, modules) {
-            return Comparison::Unknown(why);
-        }
+    let (old, new) = match says_the_same(&old, &new) {
+        true => (old, new),
+        false => without_types(mapping, modules, (old, new)),
+    };
+    if !says_the_same(&old, &new) {
         if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
             let (from, to) = (&swap.from, &swap.to);
             return Comparison::Unknown(format!(
                 "`{from}` and `{to}` are set under conditions, and not in the same words"
             ));
+        }
+        if let Some(why) = use_of_old(mapping, swap, (home, item.as_str()), modules) {
+            return Comparison::TwoObjects(why, old.span);
         }
         return match results::compare(mapping, (swap, &old, &new)) {
             Results::Alike => match keyed_together(mapping, (&old, &new), swap, modules) {
@@ -135,6 +142,88 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
             Some(what) => Comparison::Unknown(same_text(swap, &what)),
             None => of_one_sense(mapping, swap, (old, new), &senses, modules),
         },
+    }
+}
+
+/// How the definition that takes over comes to use the one that gives way, and so itself from then on.
+fn use_of_old(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    new: (usize, &str),
+    modules: &Modules<'_>,
+) -> Option<String> {
+    let (from, to) = (&swap.from, &swap.to);
+    let mut open = vec![(new.0, new.1.to_owned())];
+    let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
+    while let Some((module, name)) = open.pop() {
+        if seen.len() > MOST_FOLLOWED {
+            return Some(format!(
+                "`{to}` uses so much that nobody looked whether it uses `{from}`"
+            ));
+        }
+        if !seen.insert((module, name.clone())) {
+            continue;
+        }
+        let used = items_used(mapping, modules, (module, &name));
+        if used.contains(&(swap.source, swap.item.clone())) {
+            let direct = (module, &*name) == new;
+            let through = (!direct).then(|| format!(", by `{name}`"));
+            let through = through.unwrap_or_default();
+            return Some(format!(
+                "`{to}` uses `{from}`{through}: it would come to use itself"
+            ));
+        }
+        open.extend(used);
+    }
+    None
+}
+
+/// The items of the tree that a definition names.
+fn items_used(
+    mapping: &Mapping<'_>,
+    modules: &Modules<'_>,
+    (module, name): (usize, &str),
+) -> Vec<(usize, String)> {
+    let Some(read) = modules.read(mapping, module) else {
+        return Vec::new();
+    };
+    let spans = read
+        .defining(name)
+        .map(|each| shift(each.range(), read.start));
+    let names = Names::new(mapping.graph, Some(module), &read.analysis);
+    let uses = read.analysis.uses_in(&spans.collect::<Vec<ByteSpan>>());
+    let uses = uses.filter(|used| !used.store && !used.annotation);
+    let meanings = uses.flat_map(|used| names.meanings(used));
+    let items = meanings.filter_map(|meaning| match meaning.entity {
+        Some(Entity::Item(home, item)) => Some((home, item)),
+        _ => None,
+    });
+    items.collect()
+}
+
+fn says_the_same(old: &Definition, new: &Definition) -> bool {
+    old.has_text_of(new) || local_names::are_one(old, new, Parametric::ByPosition)
+}
+
+/// Two functions without the types that they are said to take and give, where those alone differ, nobody reads them and no
+/// decorator can.
+fn without_types(
+    mapping: &Mapping<'_>,
+    modules: &Modules<'_>,
+    (old, new): (Definition, Definition),
+) -> (Definition, Definition) {
+    let of_nobody = |one: &Definition| {
+        let function = one.statement.as_function_def_stmt();
+        let plain = function.is_some_and(|function| function.decorator_list.is_empty());
+        plain
+            && !modules
+                .type_readers(mapping)
+                .may_read(one.module, &one.item, false)
+    };
+    let (was, is) = (old.clone().untyped(), new.clone().untyped());
+    match says_the_same(&was, &is) && of_nobody(&old) && of_nobody(&new) {
+        true => (was, is),
+        false => (old, new),
     }
 }
 
@@ -522,12 +611,15 @@ impl ReadModule {
 }
 
 /// A definition at module level, in its file.
+#[derive(Clone)]
 pub(super) struct Definition {
     pub(super) module: usize,
     pub(super) item: String,
     read: Rc<ReadModule>,
     pub(super) statement: Stmt,
     pub(super) span: ByteSpan,
+    /// Types count as part of what it says.
+    typed: bool,
 }
 
 impl Definition {
@@ -552,7 +644,25 @@ impl Definition {
             span: shift(statement.range(), read.start),
             statement: bare(statement, item),
             read: Rc::clone(&read),
+            typed: true,
         })
+    }
+
+    /// The same function without the types of its parameters and of what it gives.
+    fn untyped(mut self) -> Self {
+        if let Stmt::FunctionDef(function) = &mut self.statement {
+            function.returns = None;
+            let parameters = &mut *function.parameters;
+            let plain = parameters.posonlyargs.iter_mut();
+            let plain = plain.chain(&mut parameters.args);
+            let plain = plain.chain(&mut parameters.kwonlyargs);
+            let all = plain.map(|each| &mut each.parameter);
+            let others = parameters.vararg.iter_mut().chain(&mut parameters.kwarg);
+            let others = others.map(|each| &mut **each);
+            all.chain(others).for_each(|each| each.annotation = None);
+            self.typed = false;
+        }
+        self
     }
 
     /// What offsets of the parser are counted from.
@@ -578,21 +688,10 @@ impl Definition {
         self.read.analysis.uses.iter().filter(|used| {
             used.chain.first().is_some_and(|root| {
                 let scope = self.read.analysis.binding_scope(used.scope, &root.text);
-                self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
+                let counts = self.typed || !used.annotation;
+                let own = self.span.contains(root.span) && !used.store;
+                own && counts && matches!(scope, None | Some(0))
             })
-        })
-    }
-
-    /// What the definition names below a name that it begins with: `b.c` of `a.b.c`.
-    pub(super) fn parts_below<'d>(
-        &'d self,
-        root: &'d str,
-    ) -> impl Iterator<Item = impl Iterator<Item = &'d str>> {
-        let uses = self.read.analysis.uses.iter();
-        uses.filter_map(move |used| {
-            let (first, rest) = used.chain.split_first()?;
-            let own = first.text == root && self.span.contains(first.span);
-            own.then(|| rest.iter().map(|part| part.text.as_str()))
         })
     }
 

@@ -710,25 +710,56 @@ fn gains(
     let other = match graph.member(user, name) {
         Entity::Item(module, item) => mapping.items.index(module, &item).is_none(),
         Entity::Module(_) | Entity::External => true,
-        Entity::Missing | Entity::Opaque => {
-            is_builtin(name) && reads_unbound_in(mapping, texts, user, name)
-        }
+        Entity::Missing | Entity::Opaque => false,
     };
-    if other && let Some(module) = graph.modules.get(user) {
-        let message = format!(
-            "`{}` has a `{name}` of its own, which the star import of `{}` would hide or bring along",
-            module.name, moved.parent
-        );
-        let refused = refusal(&module.path, None, message, None);
-        plan.refusals.push(refused.coded(codes::NAME_TAKEN));
-    }
+    let reading = || reading_unbound(mapping, texts, user, name).filter(|_| is_builtin(name));
+    let concerned = if other { Some(user) } else { reading() };
+    let Some(module) = concerned.and_then(|module| graph.modules.get(module)) else {
+        return;
+    };
+    let (own, parent) = (&module.name, &moved.parent);
+    let message = match other {
+        true => format!(
+            "`{own}` has a `{name}` of its own, which the star import of `{parent}` would hide or bring along"
+        ),
+        false => format!(
+            "`{own}` uses the built-in `{name}`, which the star import of `{parent}` would hide"
+        ),
+    };
+    let refused = refusal(&module.path, None, message, None);
+    plan.refusals.push(refused.coded(codes::NAME_TAKEN));
 }
 
-/// Whether a module uses a name that nothing in it binds.
-fn reads_unbound_in(mapping: &Mapping<'_>, texts: &dyn Texts, user: usize, name: &str) -> bool {
-    let module = mapping.graph.modules.get(user);
-    let text = module.and_then(|module| texts.text(&module.path));
-    text.is_some_and(|text| reads_unbound(&Analysis::new(&text), name))
+/// The module that uses a name which nothing in it binds: one itself, or one that has it from there by star imports.
+fn reading_unbound(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    user: usize,
+    name: &str,
+) -> Option<usize> {
+    let graph = mapping.graph;
+    let mut open = vec![user];
+    let mut seen: Vec<usize> = Vec::new();
+    while let Some(module) = open.pop() {
+        if seen.contains(&module) {
+            continue;
+        }
+        seen.push(module);
+        let path = graph.modules.get(module).map(|module| &module.path);
+        let text = path.and_then(|path| texts.text(path));
+        if text.is_some_and(|text| reads_unbound(&Analysis::new(&text), name)) {
+            return Some(module);
+        }
+        if is_exported(mapping, module, name) {
+            let facts = graph.facts.iter().enumerate();
+            let further = facts.filter(|(other, facts)| {
+                let stars = stars_by_base(mapping, *other, facts);
+                stars.into_iter().any(|(base, _)| base == module)
+            });
+            open.extend(further.map(|(other, _)| other));
+        }
+    }
+    None
 }
 
 /// Imports items by name behind the star imports that do not bring them any more, where the file or

@@ -10,7 +10,6 @@ mod apart;
 mod back;
 mod bases;
 mod behind;
-mod builds_on;
 mod builtins;
 mod caches;
 mod calls;

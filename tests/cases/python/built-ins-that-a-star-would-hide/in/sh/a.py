@@ -1,0 +1,6 @@
+def sorted(values):
+    return "mine"
+
+
+def sum(values):
+    return "mine"

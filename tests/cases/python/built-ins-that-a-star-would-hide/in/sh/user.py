@@ -1,0 +1,5 @@
+from sh.b import *
+
+
+def run():
+    return sorted([2, ONE])

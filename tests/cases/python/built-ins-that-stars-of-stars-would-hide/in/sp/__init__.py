@@ -1,0 +1,5 @@
+from sp.api import *
+
+
+def total(values):
+    return sum(values)

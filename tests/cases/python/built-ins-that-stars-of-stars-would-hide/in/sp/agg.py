@@ -1,0 +1,6 @@
+def sum(values):
+    return "mine"
+
+
+def min(values):
+    return "mine"

@@ -1,0 +1,2 @@
+def scale(values):
+    return values

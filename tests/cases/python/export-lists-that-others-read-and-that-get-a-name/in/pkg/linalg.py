@@ -1,0 +1,5 @@
+__all__ = ["solve"]
+
+
+def solve():
+    return 1

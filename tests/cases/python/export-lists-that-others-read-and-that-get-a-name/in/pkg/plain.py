@@ -1,0 +1,2 @@
+def plain():
+    return 1

@@ -1,0 +1,10 @@
+class Result:
+    pass
+
+
+def other():
+    return 1
+
+
+def rest():
+    return 2

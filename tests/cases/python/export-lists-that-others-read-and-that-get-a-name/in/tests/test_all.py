@@ -1,0 +1,3 @@
+import pkg.linalg
+
+assert set(pkg.linalg.__all__) == {"solve"}

@@ -1,0 +1,2 @@
+def test_all(namespace):
+    assert set(namespace.__all__) == {"solve"}

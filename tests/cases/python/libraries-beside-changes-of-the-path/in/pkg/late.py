@@ -1,0 +1,3 @@
+def late():
+    import conv
+    return conv.D

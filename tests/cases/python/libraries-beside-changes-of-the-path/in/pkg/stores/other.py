@@ -1,0 +1,3 @@
+import numba
+
+from pkg import use

@@ -1,0 +1,4 @@
+import numba
+import redis
+
+from pkg.numba import B

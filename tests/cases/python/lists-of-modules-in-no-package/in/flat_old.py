@@ -1,0 +1,6 @@
+def other():
+    return 1
+
+
+def rest():
+    return 2

@@ -1,0 +1,3 @@
+import logging
+
+logging.basicConfig(format="%(name)s %(funcName)s: %(message)s")

@@ -1,0 +1,2 @@
+def step(n):
+    return n + 1

@@ -1,0 +1,2 @@
+def area(shape: list[int]) -> int:
+    return len(shape)

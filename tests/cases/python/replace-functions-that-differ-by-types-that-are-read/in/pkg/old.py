@@ -1,0 +1,2 @@
+def area(shape):
+    return len(shape)

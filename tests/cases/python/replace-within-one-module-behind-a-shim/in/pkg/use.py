@@ -1,0 +1,3 @@
+from pkg.dev import old_size
+
+ONE = old_size(1)

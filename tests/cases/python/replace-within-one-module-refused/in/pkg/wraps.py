@@ -1,0 +1,6 @@
+def find(name: str) -> str:
+    return name
+
+
+def get(name: str) -> str:
+    return find(name)

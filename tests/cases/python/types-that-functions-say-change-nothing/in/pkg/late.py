@@ -1,0 +1,3 @@
+def late():
+    from pkg import a, b
+    return a, b

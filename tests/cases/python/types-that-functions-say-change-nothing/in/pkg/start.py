@@ -1,0 +1,4 @@
+from pkg.base import evaluate, fill
+
+ONE = evaluate({})
+fill("a")
