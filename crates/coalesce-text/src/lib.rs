@@ -347,6 +347,12 @@ impl Found {
     }
 }
 
+/// Whether a name stands in the head of a table that says a group of entry points: `[project.entry-points."pkg.plugins"]`.
+fn is_group(text: &str, span: ByteSpan) -> bool {
+    let line = line_before(text, span.start).trim_start();
+    line.starts_with('[') && line.contains("entry")
+}
+
 impl Subject<'_> {
     /// What becomes of the files that name something that changes.
     fn files(&self, texts: &dyn Texts) -> Vec<Found> {
@@ -494,6 +500,10 @@ impl Subject<'_> {
                 found.leave(span, Form::Configuration, &from, why);
                 found.doubt(span, &from, why);
                 continue;
+            }
+            if is_group(text, span) {
+                let why = "a group of entry points is called like this, and others may go by that";
+                found.doubt(span, &from, why);
             }
             let reason = Reason {
                 form: Form::Configuration,

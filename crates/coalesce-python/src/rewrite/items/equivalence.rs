@@ -104,10 +104,6 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
         );
         return Comparison::Unknown(why);
     };
-    let (old, new) = match says_the_same(&old, &new) {
-        true => (old, new),
-        false => without_types(mapping, modules, (old, new)),
-    };
     if !says_the_same(&old, &new) {
         if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
             let (from, to) = (&swap.from, &swap.to);
@@ -203,28 +199,6 @@ fn items_used(
 
 fn says_the_same(old: &Definition, new: &Definition) -> bool {
     old.has_text_of(new) || local_names::are_one(old, new, Parametric::ByPosition)
-}
-
-/// Two functions without the types that they are said to take and give, where those alone differ, nobody reads them and no
-/// decorator can.
-fn without_types(
-    mapping: &Mapping<'_>,
-    modules: &Modules<'_>,
-    (old, new): (Definition, Definition),
-) -> (Definition, Definition) {
-    let of_nobody = |one: &Definition| {
-        let function = one.statement.as_function_def_stmt();
-        let plain = function.is_some_and(|function| function.decorator_list.is_empty());
-        plain
-            && !modules
-                .type_readers(mapping)
-                .may_read(one.module, &one.item, false)
-    };
-    let (was, is) = (old.clone().untyped(), new.clone().untyped());
-    match says_the_same(&was, &is) && of_nobody(&old) && of_nobody(&new) {
-        true => (was, is),
-        false => (old, new),
-    }
 }
 
 fn same_text(swap: &Swap, what: &str) -> String {
@@ -611,15 +585,12 @@ impl ReadModule {
 }
 
 /// A definition at module level, in its file.
-#[derive(Clone)]
 pub(super) struct Definition {
     pub(super) module: usize,
     pub(super) item: String,
     read: Rc<ReadModule>,
     pub(super) statement: Stmt,
     pub(super) span: ByteSpan,
-    /// Types count as part of what it says.
-    typed: bool,
 }
 
 impl Definition {
@@ -644,25 +615,7 @@ impl Definition {
             span: shift(statement.range(), read.start),
             statement: bare(statement, item),
             read: Rc::clone(&read),
-            typed: true,
         })
-    }
-
-    /// The same function without the types of its parameters and of what it gives.
-    fn untyped(mut self) -> Self {
-        if let Stmt::FunctionDef(function) = &mut self.statement {
-            function.returns = None;
-            let parameters = &mut *function.parameters;
-            let plain = parameters.posonlyargs.iter_mut();
-            let plain = plain.chain(&mut parameters.args);
-            let plain = plain.chain(&mut parameters.kwonlyargs);
-            let all = plain.map(|each| &mut each.parameter);
-            let others = parameters.vararg.iter_mut().chain(&mut parameters.kwarg);
-            let others = others.map(|each| &mut **each);
-            all.chain(others).for_each(|each| each.annotation = None);
-            self.typed = false;
-        }
-        self
     }
 
     /// What offsets of the parser are counted from.
@@ -688,9 +641,7 @@ impl Definition {
         self.read.analysis.uses.iter().filter(|used| {
             used.chain.first().is_some_and(|root| {
                 let scope = self.read.analysis.binding_scope(used.scope, &root.text);
-                let counts = self.typed || !used.annotation;
-                let own = self.span.contains(root.span) && !used.store;
-                own && counts && matches!(scope, None | Some(0))
+                self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
             })
         })
     }

@@ -1,3 +1,3 @@
 import sys
 
-sys.path.insert(0, "pkg/lib")
+sys.path.insert(0, "lib")
