@@ -231,7 +231,7 @@ struct ListChange<'m> {
 /// `__all__ = a.__all__ + b.__all__`.
 pub fn lists_read(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let lists = mapping.items.list.iter().flat_map(|moved| {
-        let lost = takes_entry(mapping, moved, plan).then(|| ListChange {
+        let lost = takes_entry(mapping, moved, plan).then_some(ListChange {
             module: moved.source,
             change: &moved.change,
             why: "it reads the export list of the module, which loses this name",
