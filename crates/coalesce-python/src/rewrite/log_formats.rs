@@ -2,12 +2,11 @@
 //! another name, comes to be shown by another one; who reads the logs, nothing in the tree says.
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Severity, Subject, Texts, TreePath,
-    finding::codes,
+    ByteSpan, Change, Finding, LanguagePlan, Severity, Subject, Texts, TreePath, finding::codes,
 };
 
 use super::{
-    logger_filters::writes,
+    logger_filters::writers,
     mapping::Mapping,
     module_names::{Readers, modules},
 };
@@ -19,10 +18,7 @@ pub fn check(
     texts: &dyn Texts,
     plan: &mut LanguagePlan,
 ) {
-    let changes = mapping.all.iter();
-    let writers: Vec<&Change> = changes
-        .filter(|change| change.kind == ChangeKind::Move && writes(readers, change))
-        .collect();
+    let writers = writers(mapping, readers);
     let shown = FORMATS.iter().filter_map(|format| {
         let mut changes = writers.iter();
         changes.find_map(|change| Some((format.word, (format.shows)(change)?)))

@@ -14,6 +14,14 @@ use crate::names::{is_or_below, is_word, last_word, occurrences_of_word};
 const OWN: &str = "getLogger(__name__)";
 const WHY: &str = "it tells records by the names of loggers, and what moves writes to another one";
 
+/// The changes by which loggers come to have other names.
+pub(super) fn writers<'m>(mapping: &'m Mapping<'_>, readers: &Readers<'_>) -> Vec<&'m Change> {
+    let changes = mapping.all.iter();
+    changes
+        .filter(|change| change.kind == ChangeKind::Move && writes(readers, change))
+        .collect()
+}
+
 /// Tells each file that goes by the names of loggers of which one comes to be another.
 pub fn check(
     mapping: &Mapping<'_>,
@@ -21,10 +29,7 @@ pub fn check(
     texts: &dyn Texts,
     plan: &mut LanguagePlan,
 ) {
-    let changes = mapping.all.iter();
-    let writers: Vec<&Change> = changes
-        .filter(|change| change.kind == ChangeKind::Move && writes(readers, change))
-        .collect();
+    let writers = writers(mapping, readers);
     let modules = mapping.graph.modules.iter();
     let paths = modules
         .map(|module| &module.path)
@@ -47,7 +52,7 @@ fn first_told(path: &TreePath, text: &str, writers: &[&Change]) -> Option<Unprov
 }
 
 /// Whether what a change takes along writes to a logger that is named after its module.
-pub(super) fn writes(readers: &Readers<'_>, change: &Change) -> bool {
+fn writes(readers: &Readers<'_>, change: &Change) -> bool {
     let pieces = readers.pieces(change).unwrap_or_default();
     pieces.iter().any(|piece| {
         let mut made = piece.file.match_indices(OWN);

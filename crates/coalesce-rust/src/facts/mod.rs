@@ -19,7 +19,7 @@ mod places;
 mod source;
 mod token_items;
 mod token_members;
-mod tokens;
+pub(crate) mod tokens;
 
 use coalesce_model::ByteSpan;
 use serde::{Deserialize, Serialize};

@@ -206,7 +206,7 @@ pub(super) fn format_names(builder: &mut Builder<'_>, name: &str, body: ByteSpan
 }
 
 /// What stands between the commas of a call.
-fn arguments(tokens: &[Token]) -> Vec<&[Token]> {
+pub(crate) fn arguments(tokens: &[Token]) -> Vec<&[Token]> {
     let mut depth = 0_usize;
     let between = tokens.split(|token| {
         match token.kind {

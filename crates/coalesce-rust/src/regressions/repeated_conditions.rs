@@ -10,6 +10,7 @@ use coalesce_model::{ByteSpan, Texts, TreePath, Unproven, UnprovenKind};
 use super::{Tree, is_changed, package_of};
 use crate::{
     discover::TargetKind,
+    facts::tokens::arguments,
     lexer::{self, Token, TokenKind},
     lints,
     resolve::{FileId, World},
@@ -311,27 +312,11 @@ fn conditions_in(text: &str) -> Vec<(Condition, ByteSpan)> {
         };
         let mut inner = tokens.get(open + 1..close).unwrap_or_default();
         if word == "cfg_attr" {
-            inner = first_argument(inner);
+            inner = arguments(inner).first().copied().unwrap_or_default();
         }
         gather(text, inner, &mut found);
     }
     found
-}
-
-/// The tokens before the first comma outside of all parentheses.
-fn first_argument(tokens: &[Token]) -> &[Token] {
-    let mut depth = 0_usize;
-    let end = tokens.iter().position(|token| {
-        match token.kind {
-            TokenKind::Open(_) => depth += 1,
-            TokenKind::Close(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth == 0 && token.is(b',')
-    });
-    tokens
-        .get(..end.unwrap_or(tokens.len()))
-        .unwrap_or_default()
 }
 
 fn gather(text: &str, tokens: &[Token], found: &mut Vec<(Condition, ByteSpan)>) {

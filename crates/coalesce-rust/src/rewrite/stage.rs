@@ -56,7 +56,7 @@ pub(super) fn rewrite(
     if !plan.refusals.is_empty() && !mapping.libraries.is_empty() {
         return plan;
     }
-    let work = Work {
+    let work = StageRewrite {
         set: &set,
         structure: &structure,
         shims: Shims::new(&mapping, forwards),
@@ -68,7 +68,7 @@ pub(super) fn rewrite(
 }
 
 /// A stage while it is worked out.
-struct Work<'w, 'a> {
+struct StageRewrite<'w, 'a> {
     set: &'w Set<'a>,
     structure: &'w Structure,
     /// What stays of modules.
@@ -77,7 +77,7 @@ struct Work<'w, 'a> {
     plan: &'w mut LanguagePlan,
 }
 
-impl<'a> Work<'_, 'a> {
+impl<'a> StageRewrite<'_, 'a> {
     fn run(mut self) {
         let (set, structure) = (self.set, self.structure);
         let macros = macros::check(set.mapping, structure);

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, Unproven, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath, Unproven, finding::codes};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     comparable::{ComparableExpr, ComparableStmt},
@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     annotation_readers::AnnotationReaders,
-    apart, caches, changed_elsewhere,
+    apart, builds_on, caches, changed_elsewhere,
     equal_objects::{self, UsedItems},
     found_by_name::is_fixture,
     guarded_values, identity,
@@ -31,7 +31,7 @@ use super::{
     results::{self, Results},
     senses::{Sense, Senses},
     set_names,
-    signatures::{Swap, is_called},
+    signatures::{Swap, is_called, place_of},
     source::has_future,
     told_apart,
 };
@@ -62,9 +62,6 @@ pub(super) enum Comparison {
     /// They are not the same, and nothing says that users may not mind: which, as a sentence.
     Unknown(String),
 }
-
-/// So many definitions are looked at for one that takes over, whether they use the one that gives way.
-const MOST_FOLLOWED: usize = 1_000;
 
 /// Compares a definition with the one that its users get.
 pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
@@ -111,7 +108,7 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
                 "`{from}` and `{to}` are set under conditions, and not in the same words"
             ));
         }
-        if let Some(why) = use_of_old(mapping, swap, (home, item.as_str()), modules) {
+        if let Some(why) = builds_on::use_of_old(mapping, swap, (home, item.as_str()), modules) {
             return Comparison::TwoObjects(why, old.span);
         }
         return match results::compare(mapping, (swap, &old, &new)) {
@@ -139,62 +136,6 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
             None => of_one_sense(mapping, swap, (old, new), &senses, modules),
         },
     }
-}
-
-/// How the definition that takes over comes to use the one that gives way, and so itself from then on.
-fn use_of_old(
-    mapping: &Mapping<'_>,
-    swap: &Swap,
-    new: (usize, &str),
-    modules: &Modules<'_>,
-) -> Option<String> {
-    let (from, to) = (&swap.from, &swap.to);
-    let mut open = vec![(new.0, new.1.to_owned())];
-    let mut seen: BTreeSet<(usize, String)> = BTreeSet::new();
-    while let Some((module, name)) = open.pop() {
-        if seen.len() > MOST_FOLLOWED {
-            return Some(format!(
-                "`{to}` uses so much that nobody looked whether it uses `{from}`"
-            ));
-        }
-        if !seen.insert((module, name.clone())) {
-            continue;
-        }
-        let used = items_used(mapping, modules, (module, &name));
-        if used.contains(&(swap.source, swap.item.clone())) {
-            let direct = (module, &*name) == new;
-            let through = (!direct).then(|| format!(", by `{name}`"));
-            let through = through.unwrap_or_default();
-            return Some(format!(
-                "`{to}` uses `{from}`{through}: it would come to use itself"
-            ));
-        }
-        open.extend(used);
-    }
-    None
-}
-
-/// The items of the tree that a definition names.
-fn items_used(
-    mapping: &Mapping<'_>,
-    modules: &Modules<'_>,
-    (module, name): (usize, &str),
-) -> Vec<(usize, String)> {
-    let Some(read) = modules.read(mapping, module) else {
-        return Vec::new();
-    };
-    let spans = read
-        .defining(name)
-        .map(|each| shift(each.range(), read.start));
-    let names = Names::new(mapping.graph, Some(module), &read.analysis);
-    let uses = read.analysis.uses_in(&spans.collect::<Vec<ByteSpan>>());
-    let uses = uses.filter(|used| !used.store && !used.annotation);
-    let meanings = uses.flat_map(|used| names.meanings(used));
-    let items = meanings.filter_map(|meaning| match meaning.entity {
-        Some(Entity::Item(home, item)) => Some((home, item)),
-        _ => None,
-    });
-    items.collect()
 }
 
 fn says_the_same(old: &Definition, new: &Definition) -> bool {
@@ -261,30 +202,6 @@ fn types_apart(
     });
     let what = "of the two files, one has its annotations as texts, and somebody reads them";
     read.then(|| what.to_owned())
-}
-
-/// The module and the name that an item has before the changes: it may be there, or come there by the same
-/// manifest.
-fn place_of(mapping: &Mapping<'_>, full: &str) -> Option<(usize, String)> {
-    if let Entity::Item(home, item) = mapping.graph.lookup(full) {
-        return Some((home, item));
-    }
-    let mut moved = mapping.items.list.iter();
-    let moved =
-        moved.find(|moved| moved.change.to == full && moved.change.kind == ChangeKind::Move);
-    if let Some(moved) = moved {
-        return Some((moved.source, moved.item.clone()));
-    }
-    let (module, item) = full.rsplit_once('.')?;
-    let arrives = |source: &usize| {
-        mapping.new_name(*source).is_some_and(|name| name == module) && !mapping.goes_away(*source)
-    };
-    let source = (0..mapping.graph.modules.len()).find(arrives)?;
-    let defines = &mapping.graph.modules.get(source)?.defines;
-    defines
-        .iter()
-        .any(|own| own == item)
-        .then(|| (source, item.to_owned()))
 }
 
 /// What two definitions of equal text do not share: an object that is filled, or told from others.

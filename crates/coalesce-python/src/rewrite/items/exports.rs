@@ -1,11 +1,11 @@
 //! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
 //! imports.
 
+mod gained;
+
 use std::collections::BTreeMap;
 
-use coalesce_model::{
-    ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind, finding::codes,
-};
+use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
 
 use super::{
     Edits, Moved,
@@ -16,7 +16,6 @@ use super::{
     needs::Problem,
     outline::{Kind, Statement},
     place::{Arriving, Block, Left, Target},
-    refusal,
     source::Source,
 };
 use crate::{
@@ -573,7 +572,7 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
         let mut losing: Vec<(&Moved, Vec<&ImportStatement>)> = Vec::new();
         for (base, imports) in stars_by_base(mapping, user, facts) {
             uncovered(mapping, texts, (user, base), &imports, plan);
-            gained(mapping, texts, (user, base), plan);
+            gained::check(mapping, texts, (user, base), plan);
             let items = mapping.items.list.iter();
             let lost = items.filter(|moved| is_lost(mapping, texts, (user, base), moved));
             losing.extend(lost.map(|moved| (moved, imports.clone())));
@@ -581,19 +580,6 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
         if !losing.is_empty() {
             loses(mapping, texts, user, &losing, edits, plan);
         }
-    }
-}
-
-/// What arrives in a module that a file imports with a star.
-fn gained(
-    mapping: &Mapping<'_>,
-    texts: &dyn Texts,
-    (user, base): (usize, usize),
-    plan: &mut LanguagePlan,
-) {
-    let items = mapping.items.list.iter();
-    for moved in items.filter(|moved| moved.target == Some(base) && moved.source != user) {
-        gains(mapping, texts, user, moved, plan);
     }
 }
 
@@ -688,78 +674,6 @@ fn is_lost(
     let graph = mapping.graph;
     let has = |module| graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone());
     has(moved.source) || (has(user) && reads_first(mapping, texts, user, &moved.item))
-}
-
-fn gains(
-    mapping: &Mapping<'_>,
-    texts: &dyn Texts,
-    user: usize,
-    moved: &Moved,
-    plan: &mut LanguagePlan,
-) {
-    let (graph, name) = (mapping.graph, moved.name.as_str());
-    let listed = moved
-        .target
-        .and_then(|target| graph.facts.get(target)?.all.as_ref());
-    if name.starts_with('_')
-        || !moved.travels()
-        || (listed.is_some() && !is_exported(mapping, moved.source, &moved.item))
-    {
-        return;
-    }
-    let other = match graph.member(user, name) {
-        Entity::Item(module, item) => mapping.items.index(module, &item).is_none(),
-        Entity::Module(_) | Entity::External => true,
-        Entity::Missing | Entity::Opaque => false,
-    };
-    let reading = || reading_unbound(mapping, texts, user, name).filter(|_| is_builtin(name));
-    let concerned = if other { Some(user) } else { reading() };
-    let Some(module) = concerned.and_then(|module| graph.modules.get(module)) else {
-        return;
-    };
-    let (own, parent) = (&module.name, &moved.parent);
-    let message = match other {
-        true => format!(
-            "`{own}` has a `{name}` of its own, which the star import of `{parent}` would hide or bring along"
-        ),
-        false => format!(
-            "`{own}` uses the built-in `{name}`, which the star import of `{parent}` would hide"
-        ),
-    };
-    let refused = refusal(&module.path, None, message, None);
-    plan.refusals.push(refused.coded(codes::NAME_TAKEN));
-}
-
-/// The module that uses a name which nothing in it binds: one itself, or one that has it from there by star imports.
-fn reading_unbound(
-    mapping: &Mapping<'_>,
-    texts: &dyn Texts,
-    user: usize,
-    name: &str,
-) -> Option<usize> {
-    let graph = mapping.graph;
-    let mut open = vec![user];
-    let mut seen: Vec<usize> = Vec::new();
-    while let Some(module) = open.pop() {
-        if seen.contains(&module) {
-            continue;
-        }
-        seen.push(module);
-        let path = graph.modules.get(module).map(|module| &module.path);
-        let text = path.and_then(|path| texts.text(path));
-        if text.is_some_and(|text| reads_unbound(&Analysis::new(&text), name)) {
-            return Some(module);
-        }
-        if is_exported(mapping, module, name) {
-            let facts = graph.facts.iter().enumerate();
-            let further = facts.filter(|(other, facts)| {
-                let stars = stars_by_base(mapping, *other, facts);
-                stars.into_iter().any(|(base, _)| base == module)
-            });
-            open.extend(further.map(|(other, _)| other));
-        }
-    }
-    None
 }
 
 /// Imports items by name behind the star imports that do not bring them any more, where the file or

@@ -10,6 +10,7 @@ mod apart;
 mod back;
 mod bases;
 mod behind;
+mod builds_on;
 mod builtins;
 mod caches;
 mod calls;

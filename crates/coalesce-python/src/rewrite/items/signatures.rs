@@ -74,6 +74,30 @@ pub(super) struct Swap {
     pub to: String,
 }
 
+/// The module and the name that an item has before the changes: it may be there, or come there by the same
+/// manifest.
+pub(super) fn place_of(mapping: &Mapping<'_>, full: &str) -> Option<(usize, String)> {
+    if let Entity::Item(home, item) = mapping.graph.lookup(full) {
+        return Some((home, item));
+    }
+    let mut moved = mapping.items.list.iter();
+    let moved =
+        moved.find(|moved| moved.change.to == full && moved.change.kind == ChangeKind::Move);
+    if let Some(moved) = moved {
+        return Some((moved.source, moved.item.clone()));
+    }
+    let (module, item) = full.rsplit_once('.')?;
+    let arrives = |source: &usize| {
+        mapping.new_name(*source).is_some_and(|name| name == module) && !mapping.goes_away(*source)
+    };
+    let source = (0..mapping.graph.modules.len()).find(arrives)?;
+    let defines = &mapping.graph.modules.get(source)?.defines;
+    defines
+        .iter()
+        .any(|own| own == item)
+        .then(|| (source, item.to_owned()))
+}
+
 /// All definitions that give way to others: items, those that are superseded, and whatever a replaced
 /// module defines.
 pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
