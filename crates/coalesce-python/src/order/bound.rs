@@ -91,12 +91,6 @@ impl<'g> Program<'g> {
             && self.graph.lazy_source(module, name).is_some()
     }
 
-    /// Whether a module has a `__path__` from the first, which `__path__ = extend_path(__path__, __name__)` reads.
-    fn is_package(&self, module: usize) -> bool {
-        let module = self.graph.modules.get(module);
-        module.is_some_and(|module| module.path.file_name().starts_with("__init__."))
-    }
-
     fn bound_at(
         &self,
         module: usize,
@@ -108,7 +102,14 @@ impl<'g> Program<'g> {
         let sources = self.sources(module, name);
         // What run-time code may supply is given the benefit of doubt.
         let supplied = name.starts_with("__") && name.ends_with("__") && sources.is_empty();
-        let own = OF_EVERY_MODULE.contains(&name) || name == "__path__" && self.is_package(module);
+        // `__path__ = extend_path(__path__, __name__)` reads what a package has from the first.
+        let is_package = || {
+            self.graph
+                .modules
+                .get(module)
+                .is_some_and(|own| own.package)
+        };
+        let own = OF_EVERY_MODULE.contains(&name) || name == "__path__" && is_package();
         if supplied || own || depth > MAXIMUM_STARS {
             return true;
         }

@@ -1,8 +1,10 @@
 //! What builds say of a package at the top in words of their own, `include = "gpu"`, or take it by the name of the project.
 //! Nothing of that is followed.
 
+use std::ops::Range;
+
 use coalesce_model::{
-    ByteSpan, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, Unproven, UnprovenKind,
     texts::start_of_text,
 };
 use toml_edit::{Document, Item, TableLike, Value};
@@ -31,12 +33,20 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
         let whole = change.subject == Subject::Module && !change.from.contains('.');
         whole && change.kind == ChangeKind::Move && change.shim.is_none()
     });
-    for change in moved {
-        for (path, text) in project_files(texts) {
-            let place = place_in(&path, &text, &change.from);
+    let moved: Vec<&Change> = moved.collect();
+    if moved.is_empty() {
+        return;
+    }
+    let files = project_files(texts).into_iter();
+    for (path, text) in files.filter(|(path, _)| path.file_name() == "pyproject.toml") {
+        let start = start_of_text(&text) as usize;
+        let parsed = text.get(start..).map(Document::parse);
+        let Some(Ok(document)) = parsed else { continue };
+        for change in &moved {
+            let place = place_in(&document, &change.from);
             plan.unproven.extend(place.map(|(span, why)| Unproven {
-                path,
-                span: Some(span),
+                path: path.clone(),
+                span: Some(ByteSpan::from_range(span.start + start..span.end + start)),
                 kind: UnprovenKind::Condition,
                 name: change.from.clone(),
                 why: why.to_owned(),
@@ -46,12 +56,7 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
 }
 
 /// Where a `pyproject.toml` has a build that goes by a name, and how.
-fn place_in(path: &TreePath, text: &str, name: &str) -> Option<(ByteSpan, &'static str)> {
-    let start = start_of_text(text) as usize;
-    let document = Document::parse(text.get(start..)?).ok()?;
-    if path.file_name() != "pyproject.toml" {
-        return None;
-    }
+fn place_in(document: &Document<&str>, name: &str) -> Option<(Range<usize>, &'static str)> {
     let tables = BUILDING
         .iter()
         .filter_map(|tool| Some((*tool, document.get("tool")?.get(tool)?)));
@@ -63,13 +68,8 @@ fn place_in(path: &TreePath, text: &str, name: &str) -> Option<(ByteSpan, &'stat
         });
         own.find_map(|(_, item)| said_in(item, name))
     });
-    let shift =
-        |span: std::ops::Range<usize>| ByteSpan::from_range(span.start + start..span.end + start);
     if let Some(span) = said {
-        return Some((
-            shift(span),
-            "the build goes by this name, and it does not follow",
-        ));
+        return Some((span, "the build goes by this name, and it does not follow"));
     }
     let backend = document
         .get("build-system")?
@@ -79,11 +79,11 @@ fn place_in(path: &TreePath, text: &str, name: &str) -> Option<(ByteSpan, &'stat
     let called = project.as_str()?.to_lowercase().replace(['-', '.'], "_");
     let goes_by = GOING_BY_PROJECT.iter().any(|known| backend.contains(known));
     let why = "the build looks for a package that is called as the project is";
-    (goes_by && called == name.to_lowercase()).then_some((shift(project.span()?), why))
+    (goes_by && called == name.to_lowercase()).then_some((project.span()?, why))
 }
 
 /// Where an item says a name, as a text or as a key.
-fn said_in(item: &Item, name: &str) -> Option<std::ops::Range<usize>> {
+fn said_in(item: &Item, name: &str) -> Option<Range<usize>> {
     match item {
         Item::Value(value) => said_in_value(value, name),
         Item::Table(table) => said_in_table(table, name),
@@ -92,7 +92,7 @@ fn said_in(item: &Item, name: &str) -> Option<std::ops::Range<usize>> {
     }
 }
 
-fn said_in_table(table: &dyn TableLike, name: &str) -> Option<std::ops::Range<usize>> {
+fn said_in_table(table: &dyn TableLike, name: &str) -> Option<Range<usize>> {
     table.iter().find_map(|(key, item)| {
         let own = table.key(key).filter(|_| key == name);
         own.and_then(|key| key.span())
@@ -100,7 +100,7 @@ fn said_in_table(table: &dyn TableLike, name: &str) -> Option<std::ops::Range<us
     })
 }
 
-fn said_in_value(value: &Value, name: &str) -> Option<std::ops::Range<usize>> {
+fn said_in_value(value: &Value, name: &str) -> Option<Range<usize>> {
     match value {
         Value::String(text) if text.value() == name => value.span(),
         Value::Array(array) => array.iter().find_map(|each| said_in_value(each, name)),

@@ -196,8 +196,6 @@ fn in_one_way(
     project_edit::package_lists(&mapping, texts, &mut plan);
     project_edit::module_lists(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
-    project_edit::module_lists(&mapping, texts, &mut plan);
-    project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     plan
 }

@@ -95,7 +95,6 @@ fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Language
 /// Tests that test files import, which pytest collects there by their names, where those say no test any more, or come
 /// to say one.
 fn imported_tests(mapping: &Mapping<'_>) -> Vec<Unproven> {
-    let is_collected = |name: &str| ["test", "Test"].iter().any(|begin| name.starts_with(begin));
     let changes = |moved: &&Moved| is_collected(&moved.item) != is_collected(&moved.name);
     let renamed: Vec<&Moved> = mapping.items.list.iter().filter(changes).collect();
     if renamed.is_empty() {
@@ -126,12 +125,16 @@ fn imported_tests(mapping: &Mapping<'_>) -> Vec<Unproven> {
     found.collect()
 }
 
+/// Whether pytest collects what has such a name, unless a project has rules of its own.
+fn is_collected(name: &str) -> bool {
+    name.starts_with("test") || name.starts_with("Test")
+}
+
 /// The items that the imports at the top of a module bring by their own names, each with its place.
 fn imported_items(graph: &PythonGraph, module: usize) -> Vec<(ByteSpan, usize, String)> {
     let facts = graph.facts.get(module).into_iter();
-    let imports = facts.flat_map(|facts| facts.imports.iter().filter(|import| import.top_level));
-    let leaves = imports.flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)));
-    let own = leaves.filter(|(_, leaf)| leaf.alias.is_none());
+    let leaves = facts.flat_map(|facts| facts.import_leaves());
+    let own = leaves.filter(|(import, leaf)| import.top_level && leaf.alias.is_none());
     own.filter_map(
         |(import, leaf)| match graph.leaf_entity(module, import, leaf) {
             Entity::Item(home, item) => Some((leaf.name.span, home, item)),
@@ -192,9 +195,7 @@ fn moving_test(
     target: TreePath,
     (span, case): (ByteSpan, bool),
 ) -> Option<Moving> {
-    let mut begins = ["test", "Test"].iter();
-    let named = case || begins.any(|begin| moved.name.starts_with(begin));
-    named.then(|| Moving {
+    (case || is_collected(&moved.name)).then(|| Moving {
         from: moved.change.from.clone(),
         to: moved.change.to.clone(),
         path: module.path.clone(),
@@ -262,9 +263,8 @@ struct Around<'a> {
 impl Around<'_> {
     fn look(&self, test: &Moving, plan: &mut LanguagePlan) {
         let was_test = is_test(test.path.file_name());
-        let named =
-            |name: &str| name.is_empty() || name.starts_with("test") || name.starts_with("Test");
-        if !was_test || !named(&test.names.0) {
+        let name = &test.names.0;
+        if !was_test || !(name.is_empty() || is_collected(name)) {
             let why = "pytest comes to collect it there, and run it as a test";
             self.doubt(test, UnprovenKind::Condition, why.to_owned(), plan);
             return;

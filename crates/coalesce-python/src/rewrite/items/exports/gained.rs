@@ -47,8 +47,11 @@ fn gains(
         Entity::Module(_) | Entity::External => true,
         Entity::Missing | Entity::Opaque => false,
     };
-    let reading = || reading_unbound(mapping, texts, user, name).filter(|_| is_builtin(name));
-    let concerned = if other { Some(user) } else { reading() };
+    let concerned = match other {
+        true => Some(user),
+        false if is_builtin(name) => reading_unbound(mapping, texts, user, name),
+        false => None,
+    };
     let Some(module) = concerned.and_then(|module| graph.modules.get(module)) else {
         return;
     };
