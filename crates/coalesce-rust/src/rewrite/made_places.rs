@@ -17,8 +17,6 @@ pub(super) enum ArgumentReading {
     AsWritten,
     /// In a module that the macro makes below the one of the call: the way from there stays what it is.
     Within,
-    /// By a rule of the macro, which has it in its pattern.
-    OfPattern,
     /// In a place that cannot be told.
     Unknown(&'static str),
 }
@@ -29,10 +27,7 @@ pub(super) fn reading(
     facts: &SourceFacts,
     site: &Site<'_>,
 ) -> ArgumentReading {
-    let in_arguments = matches!(site.origin, Origin::MacroArguments | Origin::MacroTokens);
-    if in_arguments && is_word_of_pattern(mapping, facts, site) {
-        return ArgumentReading::OfPattern;
-    }
+    let in_arguments = is_in_arguments(site);
     let mut names = site.segments.iter().map(|segment| facts.name(segment.name));
     let relative = names.clone().take_while(|name| is_relative(name)).count();
     if !in_arguments || relative == 0 || relative == site.segments.len() {
@@ -72,12 +67,23 @@ fn has(world: &World, module: ModuleId, name: &str) -> bool {
         .is_some_and(|sym| names.contains_key(&sym))
 }
 
+fn is_in_arguments(site: &Site<'_>) -> bool {
+    matches!(site.origin, Origin::MacroArguments | Origin::MacroTokens)
+}
+
 /// Whether a site is one word that a rule of the macro it is an argument of has in its pattern. Macros go by their
-/// names.
-fn is_word_of_pattern(mapping: &Mapping<'_>, facts: &SourceFacts, site: &Site<'_>) -> bool {
+/// names, and all of the tree are looked at.
+pub(super) fn is_word_of_pattern(
+    mapping: &Mapping<'_>,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+) -> bool {
     let [only] = site.segments else {
         return false;
     };
+    if !is_in_arguments(site) {
+        return false;
+    }
     let word = facts.name(only.name);
     let asks = |text: &str, tokens: &[Token]| {
         let words = tokens.iter().map(|token| token.span.of(text));

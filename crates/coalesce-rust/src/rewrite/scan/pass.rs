@@ -144,13 +144,13 @@ impl<'p> Pass<'p, '_> {
         if respelling.is_none() && chunk.is_none() && !mapping.is_changed(here) {
             return None;
         }
+        if respelling.is_some() && made_places::is_word_of_pattern(mapping, self.facts, site) {
+            let why = "a rule of the macro has this word in its pattern";
+            self.draft().doubt(site, why);
+            return None;
+        }
         match made_places::reading(mapping, self.facts, site) {
             ArgumentReading::AsWritten => return respelling,
-            ArgumentReading::OfPattern if respelling.is_some() => {
-                let why = "a rule of the macro has this word in its pattern";
-                self.draft().doubt(site, why);
-            }
-            ArgumentReading::OfPattern => {}
             ArgumentReading::Within if chunk.is_none() => {}
             ArgumentReading::Within => {
                 let why = "the macro makes a module, and the path leads from that into the one that this leaves";
