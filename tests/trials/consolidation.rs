@@ -17,6 +17,7 @@
 //! it; read that.
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
@@ -26,6 +27,7 @@ use std::{
 use anyhow::{Context as _, ensure};
 
 use coalesce_tests::{Tree, difference, read_tree, write_tree};
+use tempfile::TempDir;
 
 /// What a case starts from, and the text up to its outcome.
 struct Case {
@@ -176,12 +178,12 @@ pub fn run(path: &Path) -> anyhow::Result<()> {
     let before = read_tree(&root)?;
     let manifest = folder.path().join("case.toml");
     fs::write(&manifest, &case.manifest)?;
-    compiles(&case, &root).context("before")?;
+    compiles(&case, &root, State::Before).context("before")?;
     let manifest = manifest.to_string_lossy().into_owned();
     let done = coalesce(&root, &["migrate", &manifest, "--format", "json"])?;
     let after = read_tree(&root)?;
     let outcome = if done.0 == 0 {
-        compiles(&case, &root).context("after")?;
+        compiles(&case, &root, State::After).context("after")?;
         let again = coalesce(&root, &["migrate", &manifest])?;
         ensure!(again.1.contains("nothing to do"), "again: {}", again.1);
         let back = coalesce(&root, &["rollback", "--yes"])?;
@@ -249,24 +251,50 @@ fn coalesce(root: &Path, arguments: &[&str]) -> anyhow::Result<(i32, String)> {
     Ok((output.status.code().unwrap_or(-1), text + &errors))
 }
 
+/// The tree of a case before or after its consolidation.
+#[derive(Clone, Copy)]
+enum State {
+    Before,
+    After,
+}
+
+thread_local! {
+    /// What cargo knows of the compiler, which it would ask three times a check otherwise: a folder for each
+    /// thread and state, so that nobody waits and nothing that was built before counts as built after.
+    static TARGETS: [OnceCell<TempDir>; 2] = const { [OnceCell::new(), OnceCell::new()] };
+}
+
+/// Whether a tree has targets or code that only tests, examples or benchmarks build.
+fn has_tests(case: &Case) -> bool {
+    let words = ["test", "bench", "example"];
+    let mut texts = case.files.iter().flat_map(|(path, text)| [path, text]);
+    texts.any(|text| words.iter().any(|word| text.contains(word)))
+}
+
 /// Checks a workspace as its CI would.
-fn checks(case: &Case, root: &Path) -> anyhow::Result<()> {
+fn checks(case: &Case, root: &Path, state: State) -> anyhow::Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let out = tempfile::tempdir()?;
+    let target = TARGETS.with(|targets| {
+        let [before, after] = targets;
+        let target = match state {
+            State::Before => before,
+            State::After => after,
+        };
+        match target.get() {
+            Some(target) => Ok(target.path().to_owned()),
+            None => tempfile::tempdir().map(|made| target.get_or_init(|| made).path().to_owned()),
+        }
+    })?;
     let locked = case.files.contains_key("Cargo.lock").then_some("--locked");
     let output = Command::new(cargo)
-        .args([
-            "check",
-            "--quiet",
-            "--offline",
-            "--workspace",
-            "--all-targets",
-        ])
+        .args(["check", "--quiet", "--offline", "--workspace"])
+        .args(has_tests(case).then_some("--all-targets"))
         .args(locked)
-        .env("CARGO_TARGET_DIR", out.path())
+        .env("CARGO_TARGET_DIR", &target)
         .env("RUSTFLAGS", "-A dead_code -D warnings")
         .current_dir(root)
         .output()?;
+    fs::remove_dir_all(target.join("debug")).ok();
     ensure!(
         output.status.success(),
         "cargo does not take it:\n{}",
@@ -278,9 +306,9 @@ fn checks(case: &Case, root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn compiles(case: &Case, root: &Path) -> anyhow::Result<()> {
+fn compiles(case: &Case, root: &Path, state: State) -> anyhow::Result<()> {
     if case.workspace {
-        return checks(case, root);
+        return checks(case, root, state);
     }
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let out = tempfile::tempdir()?;
