@@ -35,6 +35,7 @@ mod package_data;
 mod parents;
 mod paths;
 mod places;
+mod printed;
 mod pytest;
 mod removal;
 mod run_time_asked;
@@ -197,6 +198,7 @@ fn in_one_way(
     project_edit::module_lists(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
+    printed::check(&mapping, texts, &mut plan);
     plan
 }
 
@@ -251,22 +253,6 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
     by_text::doubt(file, found);
     open_names::doubt(file, found);
     named_beside::doubt(file, found);
-    printed(file, found);
-}
-
-/// Says which rewritten expressions are printed as they stand: `f"{a.b=}"`.
-fn printed(file: &File<'_>, found: &mut FileEdits) {
-    let spans = file.analysis().printed.iter();
-    let changed: Vec<_> = spans.copied().filter(|span| found.covered(*span)).collect();
-    found.notes.extend(changed.into_iter().map(|span| Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Warning,
-        path: found.told.path.clone(),
-        span: Some(span),
-        message:
-            "`=` prints this expression as it stands, and it is another one afterwards".to_owned(),
-        help: None,
-    }));
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.
