@@ -3,6 +3,7 @@
 //!
 //! Such code names nothing of what moves, so every file is asked, not only those that do.
 
+mod elsewhere;
 mod listings;
 
 use std::collections::BTreeSet;
@@ -143,6 +144,7 @@ struct Looking<'a> {
     module: usize,
     path: &'a TreePath,
     text: &'a str,
+    texts: &'a dyn Texts,
     analysis: Analysis,
 }
 
@@ -151,7 +153,7 @@ impl<'a> Looking<'a> {
         mapping: &'a Mapping<'a>,
         module: usize,
         (path, text): (&'a TreePath, &'a str),
-        texts: &dyn Texts,
+        texts: &'a dyn Texts,
         movers: &[Mover<'_>],
     ) -> Vec<Unproven> {
         let Some(words) = mapping.words(texts).get(module) else {
@@ -174,6 +176,7 @@ impl<'a> Looking<'a> {
             module,
             path,
             text,
+            texts,
             analysis: Analysis::new(text),
         };
         let mut found: Vec<Unproven> = Vec::new();
@@ -277,6 +280,9 @@ impl<'a> Looking<'a> {
             .filter(|string| !string.documentation)
             .find_map(|string| {
                 let folder = self.folder_named(string.span, mover)?;
+                if self.is_elsewhere(string.span) {
+                    return None;
+                }
                 Some(self.unproven(string.span, kind, mover, why(folder)))
             });
         let own = self.path.parent();

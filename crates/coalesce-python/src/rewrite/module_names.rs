@@ -4,6 +4,7 @@
 //! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
 //! cannot be told, it may be anything.
 
+mod ancestors;
 mod compared;
 mod handed_classes;
 mod library;
@@ -163,9 +164,14 @@ impl<'m> Readers<'m> {
         };
         match asked {
             Whose::Any => true,
-            Whose::Instances(class) => self
-                .below(class)
-                .is_none_or(|below| pieces.iter().any(|piece| may_define(piece, &below))),
+            Whose::Instances(class) => {
+                let below = self.below(class);
+                let mut pieces = pieces.iter();
+                pieces.any(|piece| match &below {
+                    Some(below) => may_define(piece, below),
+                    None => self.may_define_below(piece, class),
+                })
+            }
             Whose::Handed(function, parameter) => {
                 let classes = handed_classes::of_calls(self.all(), function, *parameter);
                 let comes =
@@ -574,6 +580,10 @@ pub(super) fn tells_apart(
         && let Some(found) = parts::is_member_of_one(before, (from, to), (argument, rest), may_be)
     {
         return found;
+    }
+    let below = change.subject == Subject::Module;
+    if parts::is_the_same((from, to), (method, argument, rest), below) {
+        return false;
     }
     let top = |name: &str| name.split('.').next().map(str::to_owned);
     match method {

@@ -57,7 +57,23 @@ impl ImportEffects<'_, '_> {
             }
             Entity::Item(home, found) => self.global(home, &found).for_others(),
             Entity::External => self.library_global(module, name),
-            Entity::Missing | Entity::Opaque => AbstractValue::Unknown,
+            Entity::Missing | Entity::Opaque => self.unread_global(module, name),
+        }
+    }
+
+    /// What a name is that leads to nothing that is read. Of a module whose text is not there an attribute is read like a name
+    /// that `from module import name` takes.
+    fn unread_global(&self, module: usize, name: &str) -> AbstractValue {
+        let facts = self.reader.graph.facts.get(module);
+        let imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let mut binding = imports.flat_map(|import| {
+            let leaves = import.leaves.iter().filter(|leaf| leaf.bound() == name);
+            leaves.map(move |leaf| import.from.is_none() && leaf.alias.is_some())
+        });
+        let is_module = binding.next() == Some(true) && binding.next().is_none();
+        match is_module && self.values_of(module, name).is_empty() {
+            true => AbstractValue::Code { own: false },
+            false => AbstractValue::Unknown,
         }
     }
 

@@ -22,7 +22,7 @@ use super::{
     source_file::SourceFile,
 };
 use crate::{
-    analysis::{Analysis, Definition, DefinitionKind, Use, shift},
+    analysis::{Analysis, Binding, Definition, DefinitionKind, Use, shift},
     facts::ImportStatement,
     graph::Entity,
     names::{Names, is_word},
@@ -165,7 +165,8 @@ fn read_off(mapping: &Mapping<'_>, reader: usize, text: &str, moved: &Moved) -> 
         let position = used.chain.iter().position(|link| link.text == moved.item)?;
         let before = position.checked_sub(1)?;
         let root = &used.chain.first()?.text;
-        if used.store || matches!(root.as_str(), "self" | "cls") {
+        let caught = before == 0 && is_exception(text, &analysis, used);
+        if used.store || caught || matches!(root.as_str(), "self" | "cls") {
             return None;
         }
         let known = names.meanings(used);
@@ -175,6 +176,18 @@ fn read_off(mapping: &Mapping<'_>, reader: usize, text: &str, moved: &Moved) -> 
         let told = entity.is_some_and(|entity| *entity != Entity::Opaque);
         (!told).then(|| used.chain.get(position).map(|link| link.span))?
     })
+}
+
+/// Whether a use begins with what is caught, which is no module: `except Error as error`.
+fn is_exception(text: &str, analysis: &Analysis, used: &Use) -> bool {
+    let root = used.chain.first();
+    let bindings = root.map(|root| analysis.bindings(used.scope, &root.text));
+    let caught = |binding: &Binding| {
+        let before = text.get(..binding.span.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        line.trim_start().starts_with("except") && line.ends_with(" as ")
+    };
+    bindings.is_some_and(|bindings| !bindings.is_empty() && bindings.iter().all(caught))
 }
 
 impl Traveller<'_> {

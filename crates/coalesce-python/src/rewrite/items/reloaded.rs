@@ -6,7 +6,7 @@ use super::found_by_name::Traveller;
 use crate::{
     analysis::Use,
     graph::Entity,
-    names::{Names, code_before, is_or_below},
+    names::{Names, code_before, is_or_below, is_word},
     rewrite::{
         mapping::AnalysedFile,
         words::{FORGETTING, Word},
@@ -94,15 +94,16 @@ impl Traveller<'_> {
     /// Where a file forgets modules that a variable names: those below the names of modules that it has as texts, and
     /// any where it has none and goes through all that are loaded.
     fn forgets_by_variable(&self, file: &AnalysedFile, home: &str) -> Option<ByteSpan> {
-        let place = FORGETTING.iter().find_map(|call| {
-            let mut places = file.text.match_indices(call);
-            places.find_map(|(at, _)| {
+        let places = FORGETTING.iter().flat_map(|call| {
+            let places = file.text.match_indices(call);
+            places.filter_map(|(at, _)| {
                 let argument = file.text.get(at + call.len()..)?.trim_start();
                 let known = argument.starts_with(['"', '\'']);
-                (!known).then(|| ByteSpan::from_range(at..at + call.len()))
+                let spared = begins_otherwise(file.text.get(..at)?, argument, home);
+                (!known && !spared).then(|| ByteSpan::from_range(at..at + call.len()))
             })
         });
-        let place = place?;
+        let place = places.min_by_key(|place| place.start)?;
         let graph = self.mapping.graph;
         let strings = file.analysis.strings.iter();
         let texts = strings.filter_map(|string| string.span.of(&file.text));
@@ -120,5 +121,59 @@ impl Traveller<'_> {
             false => names.iter().any(below),
         };
         forgets.then_some(place)
+    }
+}
+
+/// Whether the line above is a condition that the name of a module does not meet: `if name.startswith("pkg.plugins."):`
+/// above what forgets `name`.
+fn begins_otherwise(before: &str, argument: &str, home: &str) -> bool {
+    let variable = argument.split(|c: char| !is_word(c)).next();
+    let mut lines = before.lines().rev().skip(1).map(str::trim);
+    let condition = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let given = condition.zip(variable).and_then(|(line, variable)| {
+        let rest = line.strip_prefix("if ")?.strip_prefix(variable)?;
+        let given = rest.strip_prefix(".startswith(")?.strip_suffix("):")?;
+        let given = given.strip_suffix(')').unwrap_or(given);
+        Some(given.strip_prefix('(').unwrap_or(given))
+    });
+    let begins = given.and_then(|given| {
+        let given = given
+            .split(',')
+            .map(str::trim)
+            .filter(|each| !each.is_empty());
+        let texts = given.map(|each| {
+            let quote = each
+                .chars()
+                .next()
+                .filter(|first| matches!(first, '"' | '\''))?;
+            let text = each.strip_prefix(quote)?.strip_suffix(quote)?;
+            (!text.contains(['"', '\'', '\\'])).then_some(text)
+        });
+        texts.collect::<Option<Vec<&str>>>()
+    });
+    begins.is_some_and(|begins| !begins.iter().any(|text| home.starts_with(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forgotten_under_a_condition_is_known_by_its_beginning() {
+        for (condition, expected) in [
+            ("if name.startswith(\"plugins.\"):", true),
+            ("if name.startswith((\"plugins.\", 'tools')):", true),
+            ("if name.startswith((\"plugins.\", \"pkg\")):", false),
+            ("if name.startswith(\"pkg.\"):", false),
+            ("if other.startswith(\"plugins.\"):", false),
+            ("if name.startswith(start):", false),
+            ("if not name.startswith(\"plugins.\"):", false),
+            ("if name.startswith(\"plugins.\") or x:", false),
+            ("for name in list(sys.modules):", false),
+        ] {
+            let before = format!("for name in list(sys.modules):\n    {condition}\n        ");
+            let found = begins_otherwise(&before, "name]", "pkg.gpu");
+            assert_eq!(found, expected, "{condition}");
+        }
     }
 }

@@ -72,7 +72,8 @@ fn sets_any(text: &str, at: usize) -> bool {
 /// Whether a name stands where one that is to be set does: behind the object that has it, at the end of a name
 /// that is put together, or as a keyword.
 fn is_spelled_by_parts(text: &str, name: &str) -> bool {
-    let several = text.contains("multiple(");
+    // It is a method of `patch`; a function whose name ends so sets nothing.
+    let several = text.contains(".multiple(");
     let prose = LazyCell::new(|| Prose::new(text));
     let mut places = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
     places.any(|at| {
@@ -228,6 +229,10 @@ mod tests {
             ("patch(f\"{MODULE}.load.get\")", false),
             ("patch.multiple('p.client', load=f)", true),
             ("patch.multiple('p.client', **{'load': f})", true),
+            (
+                "def read_multiple():\n    read('x', load=f); patch(f)",
+                false,
+            ),
             ("patch.multiple('p.client', store=f)\nload == 1", false),
             ("patch('p.client.store')\nf(load=1)", false),
             ("vars(client)[\"load\"] = f; patch", true),

@@ -2,6 +2,9 @@
 
 use crate::names::{is_word, last_word};
 
+/// Parts that are counted farther are taken for others.
+const MAXIMUM_DEPTH: u64 = 16;
+
 /// Whether the part of the one name that is compared is a text that the same part of the other name is not. `method` takes
 /// the names apart, `argument` is what it is given, `rest` follows the call.
 pub(super) fn tells_apart(
@@ -9,9 +12,7 @@ pub(super) fn tells_apart(
     (method, argument, rest): (&str, &str, &str),
     compared: &[&str],
 ) -> bool {
-    let index = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let index = index.and_then(|(index, _)| index.trim().parse::<i64>().ok());
-    let known = index.and_then(|index| {
+    let known = index(rest).and_then(|index| {
         let part = |name| part(name, (method, argument), index);
         Some((part(from)?, part(to)?))
     });
@@ -27,6 +28,35 @@ pub(super) fn tells_apart(
             from != to && compared.iter().any(has)
         }
     }
+}
+
+/// Whether the part that is taken is the same of both names, whatever is done with it: `f.__module__.rsplit(".", 1)[-1]` of
+/// what keeps its last part. With `below`, modules below are asked as well, whose names begin with these.
+pub(super) fn is_the_same(
+    (from, to): (&str, &str),
+    (method, argument, rest): (&str, &str, &str),
+    below: bool,
+) -> bool {
+    let Some(index) = index(rest).filter(|index| index.unsigned_abs() < MAXIMUM_DEPTH) else {
+        return false;
+    };
+    let same = |further: &str| {
+        let [old, new] = [from, to].map(|name| format!("{name}{further}"));
+        let old = part(&old, (method, argument), index);
+        old.is_some() && old == part(&new, (method, argument), index)
+    };
+    // What stands farther below than the part that is counted to is no other case.
+    let deepest = if below { index.unsigned_abs() + 1 } else { 0 };
+    (0..=deepest).all(|depth| {
+        let further: String = (0..depth).map(|at| format!(".{at}")).collect();
+        same(&further)
+    })
+}
+
+/// The index behind a call: `[-1]`.
+fn index(rest: &str) -> Option<i64> {
+    let (index, _) = rest.strip_prefix('[')?.split_once(']')?;
+    index.trim().parse().ok()
 }
 
 /// Whether looking for a text among the parts of a name finds it in one of two names alone; none where that is not what is
@@ -117,6 +147,27 @@ mod tests {
         }
         let taken = is_member_of_one("'a' in o", ("pkg.old", "pkg.new"), ("'.'", "[0]"), |_| true);
         assert_eq!(taken, None);
+    }
+
+    #[test]
+    fn a_part_that_both_names_have_makes_no_difference() {
+        for (method, argument, rest, to, expected) in [
+            ("rsplit", "'.', 1", "[-1]", "pkg.sub.old", [true, true]),
+            ("split", "'.'", "[-1].title()", "pkg.sub.old", [true, true]),
+            ("rpartition", "'.'", "[2]", "pkg.sub.old", [true, true]),
+            ("split", "'.'", "[-1]", "pkg.sub.new", [false, false]),
+            // Of a module below it is the part that changes.
+            ("split", "'.'", "[-2]", "pkg.new", [true, false]),
+            ("split", "'.'", "[2]", "pkg.sub.old", [false, false]),
+            ("split", "'.'", "[0]", "pkg.new", [true, true]),
+            ("split", "'.'", "[-1:]", "pkg.sub.old", [false, false]),
+            ("split", "'.'", "[n]", "pkg.sub.old", [false, false]),
+            ("rsplit", "'.', 1", "[0]", "pkg.sub.old", [false, false]),
+        ] {
+            let given = (method, argument, rest);
+            let found = [false, true].map(|below| is_the_same(("pkg.old", to), given, below));
+            assert_eq!(found, expected, "{method}({argument}){rest} {to}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn given_by_inspect(text: &str) -> impl Iterator<Item = Place> {
     places.filter_map(|(at, call)| {
         let start = at + call.len();
         let inside = in_parentheses(text.get(start..)?);
-        let of_frame = ["frame", "stack"].iter().any(|word| inside.contains(word));
+        let of_frame = is_of_frames(inside) || holds_frame(text, inside);
         let object = start + inside.len();
         // `inspect.getmodule(f).__name__` is the name again.
         let name = ").__name__";
@@ -63,6 +63,34 @@ fn given_by_inspect(text: &str) -> impl Iterator<Item = Place> {
             is_module: !is_name,
         })
     })
+}
+
+/// Whether a piece of code asks for frames. Who looks at those is told by itself.
+fn is_of_frames(code: &str) -> bool {
+    ["frame", "stack"].iter().any(|word| code.contains(word))
+}
+
+/// Whether what an expression begins with is given frames, and nothing else: `caller = inspect.stack()[1]`.
+fn holds_frame(text: &str, expression: &str) -> bool {
+    let name = expression
+        .split(|c: char| !is_word(c))
+        .next()
+        .unwrap_or_default();
+    let lines = text.lines().map(str::trim_start);
+    let given = |line: &&str| {
+        let target = line.strip_prefix("for ").unwrap_or(line);
+        let rest = target.strip_prefix(name).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(['=', ':', ',']) || rest.starts_with("in "))
+    };
+    let parameter = |line: &str| {
+        let mut places = places_of_word(line, name);
+        line.contains("def ") && places.next().is_some()
+    };
+    let mut given = lines.clone().filter(given).peekable();
+    !name.is_empty()
+        && given.peek().is_some()
+        && given.all(is_of_frames)
+        && !lines.clone().any(parameter)
 }
 
 /// The texts that a constant of the module has, where a word is one: `PREFIXES = ("a", "b")`, given once.
@@ -132,4 +160,29 @@ pub(super) fn without_type(before: &str) -> &str {
             .strip_suffix("type(")
             .is_some_and(|head| head.ends_with(is_word));
     if is_type { inside } else { before }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_told_from_definitions() {
+        for (text, expected) in [
+            ("caller = inspect.stack()[1]\ngetmodule(caller[0])", 0),
+            (
+                "for caller in inspect.stack():\n    getmodule(caller[0])",
+                0,
+            ),
+            ("getmodule(sys._getframe(1))", 0),
+            ("def f(caller):\n    getmodule(caller)", 1),
+            ("caller = inspect.stack()\ncaller = f\ngetmodule(caller)", 1),
+            (
+                "def f(caller=None):\n    caller = inspect.stack()\n    getmodule(caller)",
+                1,
+            ),
+        ] {
+            assert_eq!(places(text).len(), expected, "{text}");
+        }
+    }
 }

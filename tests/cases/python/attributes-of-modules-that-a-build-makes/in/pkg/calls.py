@@ -1,0 +1,3 @@
+import pkg._native as native
+
+LIMIT = native.start()

@@ -1,0 +1,6 @@
+def size():
+    return 1
+
+
+def use():
+    return size()

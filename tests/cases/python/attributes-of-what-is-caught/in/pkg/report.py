@@ -1,0 +1,6 @@
+def log_all(texts):
+    return list(texts)
+
+
+def show(text):
+    return text

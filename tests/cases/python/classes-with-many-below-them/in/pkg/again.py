@@ -1,0 +1,7 @@
+from pkg import many
+
+Third = many.Plugin3
+
+
+class Again(Third):
+    pass

@@ -1,0 +1,3 @@
+class Format:
+    def text(self, value):
+        return str(value)

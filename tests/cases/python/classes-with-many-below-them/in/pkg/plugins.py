@@ -1,0 +1,3 @@
+class Plugin:
+    def __init__(self):
+        self.name = self.__module__.split(".")[-1]

@@ -1,0 +1,5 @@
+from pkg.many import Plugin3 as Third
+
+
+class Special(Third):
+    pass

@@ -1,0 +1,2 @@
+def kind(value):
+    return type(value).__mro__[0]

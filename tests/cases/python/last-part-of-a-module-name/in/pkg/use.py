@@ -1,0 +1,4 @@
+from pkg.spectral import welch
+from pkg.spectral.registry import library
+
+NAME = library(getattr(welch, "average"))
