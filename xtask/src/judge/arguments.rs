@@ -22,6 +22,8 @@ pub struct Arguments {
     pub program: PathBuf,
     /// The interpreter.
     pub python: PathBuf,
+    /// Where Cargo builds; `None` for a folder of this run's own.
+    pub target: Option<PathBuf>,
     /// Where manifests and answers are kept.
     pub keep: Option<PathBuf>,
     /// Whether only the manifests are wanted.
@@ -47,6 +49,7 @@ impl Arguments {
             shims: 50,
             program: std::env::current_exe()?,
             python: PathBuf::from("python3"),
+            target: None,
             keep: None,
             list: false,
             plants: 0,
@@ -93,6 +96,7 @@ impl Arguments {
                 self.python = PathBuf::from(value);
             }
             "--python" => self.python = std::path::absolute(value)?,
+            "--target" => self.target = Some(std::path::absolute(value)?),
             "--keep" => self.keep = Some(PathBuf::from(value)),
             "--kinds" => {
                 let kinds = value.split(',').map(Kind::parse);

@@ -49,6 +49,7 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
   --shims N       how many of a hundred moves leave a shim (50)
   --bin PATH      judge that program instead of this build
   --python PATH   the interpreter (python3)
+  --target DIR    where Cargo builds, so that runs share the dependencies (a folder of this run's own)
   --keep DIR      write each manifest and what was said of it there, by number
   --plant N       plant copies first (0), and draw replacements and merges of these alone: modules and items as people
                   copy them, with small changes, under other names, some of their users redirected. Of five two or so

@@ -50,21 +50,21 @@ impl Oracle {
         })
     }
 
-    /// The first error of the tree where there was none before; what warns anew is none.
-    pub fn first_error(&self, root: &Path) -> anyhow::Result<Option<String>> {
-        let compiler = self
-            .compiler
-            .as_ref()
-            .map(|compiler| compiler.first_error(root));
-        if let Some(error) = compiler.transpose()?.flatten() {
-            return Ok(Some(error));
+    /// Errors of the tree where there was none before, as far as they are found together; what warns anew is none.
+    pub fn errors(&self, root: &Path) -> anyhow::Result<Vec<String>> {
+        if let Some(compiler) = &self.compiler {
+            let errors = compiler.errors(root)?;
+            if !errors.is_empty() {
+                return Ok(errors);
+            }
         }
         let interpreter = self.interpreter.as_ref();
         let error = interpreter.map(|interpreter| interpreter.first_error(root));
-        match (error.transpose()?.flatten(), &self.suite) {
-            (None, Some(suite)) => suite.failure(root),
-            (error, _) => Ok(error),
-        }
+        let error = match (error.transpose()?.flatten(), &self.suite) {
+            (None, Some(suite)) => suite.failure(root)?,
+            (error, _) => error,
+        };
+        Ok(error.into_iter().collect())
     }
 
     /// What is judged, a line for each.

@@ -1,8 +1,9 @@
 //! One round: apply, ask, undo.
 
 use std::{
+    collections::BTreeMap,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -21,6 +22,8 @@ use crate::random::Random;
 
 /// How often more is drawn than shall be planted: most draws do not fit, and some do not work.
 const PLANTING_TRIES: usize = 150;
+/// How often for those that are tried together: in a small tree little stands apart from what was drawn.
+const TRIES_TOGETHER: usize = 60;
 
 /// How a round ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +109,7 @@ struct ProgramAnswer {
 pub struct Judge<'a> {
     arguments: &'a Arguments,
     scratch: Scratch,
+    target: PathBuf,
     oracle: Oracle,
 }
 
@@ -113,10 +117,13 @@ impl<'a> Judge<'a> {
     /// Copies the tree, and asks about it as it is.
     pub fn new(arguments: &'a Arguments) -> anyhow::Result<Self> {
         let scratch = Scratch::copy(&arguments.tree)?;
-        let oracle = Oracle::new(&scratch.root(), &scratch.beside("target"), arguments)?;
+        let target = arguments.target.clone();
+        let target = target.unwrap_or_else(|| scratch.beside("target"));
+        let oracle = Oracle::new(&scratch.root(), &target, arguments)?;
         Ok(Self {
             arguments,
             scratch,
+            target,
             oracle,
         })
     }
@@ -133,7 +140,7 @@ impl<'a> Judge<'a> {
             plants.extend(self.plant_together(drawn)?);
         }
         self.scratch.settle()?;
-        self.oracle = Oracle::new(&root, &self.scratch.beside("target"), self.arguments)?;
+        self.oracle = Oracle::new(&root, &self.target, self.arguments)?;
         Ok(plants)
     }
 
@@ -146,38 +153,49 @@ impl<'a> Judge<'a> {
     ) -> Vec<Plant> {
         let mut drawn: Vec<Plant> = Vec::new();
         let wanted = self.arguments.plants - plants.len();
-        while drawn.len() < wanted && *tries > 0 {
+        let last = tries.saturating_sub(TRIES_TOGETHER);
+        while drawn.len() < wanted && *tries > last {
             *tries -= 1;
             let fits = |plant: &Plant| {
-                let touches =
-                    |one: &Plant| one.texts.keys().any(|file| plant.texts.contains_key(file));
                 let mut all = plants.iter().chain(&drawn);
-                all.all(|one| one.is_apart_from(plant)) && !drawn.iter().any(touches)
+                let touched = drawn.iter().any(|one: &Plant| one.touches(plant));
+                all.all(|one| one.is_apart_from(plant)) && !touched
             };
             drawn.extend(tree.plant(random).filter(fits));
         }
         drawn
     }
 
-    /// Writes copies, and takes those back that an error is about; the last one where it is about none of them.
-    fn plant_together(&self, mut drawn: Vec<Plant>) -> anyhow::Result<Vec<Plant>> {
+    /// Writes copies, and takes those back that errors are about; those are tried with other users, where they have any.
+    fn plant_together(&self, drawn: Vec<Plant>) -> anyhow::Result<Vec<Plant>> {
         let root = self.scratch.root();
-        let written = drawn.iter().map(|plant| self.scratch.write(&plant.texts));
-        let mut before = written.collect::<anyhow::Result<Vec<_>>>()?;
-        while !drawn.is_empty()
-            && let Some(error) = self.oracle.first_error(&root)?
-        {
-            let is_about =
-                |plant: &Plant| plant.texts.keys().any(|file| error.contains(file.as_str()));
-            let guilty = drawn.iter().position(is_about).unwrap_or(drawn.len() - 1);
-            let plant = drawn.remove(guilty);
-            println!("not planted: {}: {error}", plant.told());
-            Scratch::restore(&before.remove(guilty))?;
+        let write = |plant: Plant| -> anyhow::Result<(Plant, Written)> {
+            let before = self.scratch.write(&plant.texts)?;
+            Ok((plant, before))
+        };
+        let mut planted = drawn
+            .into_iter()
+            .map(write)
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        while !planted.is_empty() {
+            let errors = self.oracle.errors(&root)?;
+            if errors.is_empty() {
+                break;
+            }
+            let (kept, failing) = apart(planted, &errors);
+            planted = kept;
+            for ((mut plant, before), error) in failing {
+                Scratch::restore(&before)?;
+                match plant.change_users() {
+                    true => planted.push(write(plant)?),
+                    false => println!("not planted: {}: {error}", plant.told()),
+                }
+            }
         }
-        for plant in &drawn {
+        for (plant, _) in &planted {
             println!("planted: {}", plant.told());
         }
-        Ok(drawn)
+        Ok(planted.into_iter().map(|(plant, _)| plant).collect())
     }
 
     /// Copies the tree as it is judged to a folder.
@@ -269,6 +287,29 @@ impl<'a> Judge<'a> {
             said: said(&output),
         })
     }
+}
+
+/// What files were before a copy was written.
+type Written = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+/// The copies that no error is about, and the others with the error; the last one where errors are about none.
+fn apart(
+    planted: Vec<(Plant, Written)>,
+    errors: &[String],
+) -> (Vec<(Plant, Written)>, Vec<((Plant, Written), String)>) {
+    let mut kept = Vec::new();
+    let mut failing = Vec::new();
+    for one in planted {
+        match errors.iter().find(|error| one.0.is_about(error)) {
+            Some(error) => failing.push((one, error.clone())),
+            None => kept.push(one),
+        }
+    }
+    if failing.is_empty() {
+        let error = errors.first().cloned().unwrap_or_default();
+        failing.extend(kept.pop().map(|one| (one, error)));
+    }
+    (kept, failing)
 }
 
 /// The answer that the program printed; how it ended where it printed none.

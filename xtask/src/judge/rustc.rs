@@ -27,8 +27,8 @@ const TARGETS: &[&[&str]] = &[
 /// What the compiler says of one configuration.
 #[derive(Default)]
 struct Answer {
-    /// The first error.
-    error: Option<String>,
+    /// The errors, each with its place.
+    errors: Vec<String>,
     /// How often each lint warns of each name.
     warnings: BTreeMap<(String, String), usize>,
 }
@@ -46,15 +46,20 @@ impl Compiler {
             target: beside.to_owned(),
             configurations: Vec::new(),
         };
+        let declared = features_of(root)?;
         let mut errors = Vec::new();
         for features in FEATURES {
-            errors.extend(compiler.try_features(root, &strings(features))?);
+            // Without features all sets of them are one.
+            if features.is_empty() || !declared.is_empty() {
+                errors.extend(compiler.try_features(root, &strings(features))?);
+            }
         }
         let all = compiler.configurations.iter();
-        let has_all = all
-            .clone()
-            .any(|(words, _)| words.iter().any(|word| word == "--all-features"));
-        if !has_all && let Some(together) = compiler.together(root)? {
+        let has_all = declared.is_empty()
+            || all
+                .clone()
+                .any(|(words, _)| words.iter().any(|word| word == "--all-features"));
+        if !has_all && let Some(together) = compiler.together(root, declared)? {
             compiler.try_features(root, &together)?;
         }
         anyhow::ensure!(
@@ -71,22 +76,22 @@ impl Compiler {
         for targets in TARGETS {
             let words = [features, &strings(targets)].concat();
             let answer = self.ask(root, &words)?;
-            if answer.error.is_none() {
+            let Some(error) = answer.errors.first() else {
                 self.configurations.push((words, answer));
                 return Ok(None);
-            }
-            last = answer.error;
+            };
+            last = Some(error.clone());
         }
         Ok(last)
     }
 
     /// As many features as compile together, each added where the ones before it bear it.
-    fn together(&self, root: &Path) -> anyhow::Result<Option<Vec<String>>> {
+    fn together(&self, root: &Path, declared: Vec<String>) -> anyhow::Result<Option<Vec<String>>> {
         let mut together: Vec<String> = Vec::new();
-        for feature in features_of(root)?.into_iter().take(FEATURES_TRIED) {
+        for feature in declared.into_iter().take(FEATURES_TRIED) {
             together.push(feature);
             let words = ["--features".to_owned(), together.join(",")];
-            if self.ask(root, &words)?.error.is_some() {
+            if !self.ask(root, &words)?.errors.is_empty() {
                 together.pop();
             }
         }
@@ -102,14 +107,15 @@ impl Compiler {
         lines.collect()
     }
 
-    /// The first error where the tree compiled before; new warnings are none.
-    pub fn first_error(&self, root: &Path) -> anyhow::Result<Option<String>> {
+    /// The errors of the first configuration that has any, where the tree compiled before; new warnings are none.
+    pub fn errors(&self, root: &Path) -> anyhow::Result<Vec<String>> {
         for (words, _) in &self.configurations {
-            if let Some(error) = self.ask(root, words)?.error {
-                return Ok(Some(error));
+            let errors = self.ask(root, words)?.errors;
+            if !errors.is_empty() {
+                return Ok(errors);
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
     /// The first thing that is worse.
@@ -117,7 +123,7 @@ impl Compiler {
         for (words, before) in &self.configurations {
             let after = self.ask(root, words)?;
             let configuration = words.join(" ");
-            if let Some(error) = after.error {
+            if let Some(error) = after.errors.first() {
                 return Ok(Some(format!("does not compile ({configuration}): {error}")));
             }
             if let Some(new) = new_warning(&before.warnings, &after.warnings, done) {
@@ -142,11 +148,11 @@ impl Compiler {
                 answer.hear(&message);
             }
         }
-        if !output.status.success() && answer.error.is_none() {
+        if !output.status.success() && answer.errors.is_empty() {
             let said = String::from_utf8_lossy(&output.stderr);
             let error = said.lines().find(|line| line.starts_with("error"));
             let error = error.map_or_else(|| said.trim().to_owned(), ToOwned::to_owned);
-            answer.error = Some(error);
+            answer.errors.push(error);
         }
         Ok(answer)
     }
@@ -161,11 +167,11 @@ impl Answer {
         let code = said.get("code").and_then(|code| code.get("code"));
         let code = code.and_then(Value::as_str);
         match said.get("level").and_then(Value::as_str) {
-            Some("error") if self.error.is_none() => {
-                let place = said.get("spans").and_then(|spans| spans.get(0));
+            Some("error") => {
+                let place = spans(said).next();
                 let file = place.and_then(|place| place.get("file_name")?.as_str());
                 let line = place.and_then(|place| place.get("line_start")?.as_u64());
-                self.error = Some(format!(
+                self.errors.push(format!(
                     "{} {text} ({}:{})",
                     code.unwrap_or("error"),
                     file.unwrap_or("?"),
@@ -175,7 +181,7 @@ impl Answer {
             // Without a code it is the count at the end.
             Some("warning") => {
                 if let Some(code) = code {
-                    for name in names_in(text) {
+                    for name in names_in(text, said) {
                         *self.warnings.entry((code.to_owned(), name)).or_default() += 1;
                     }
                 }
@@ -185,21 +191,14 @@ impl Answer {
     }
 }
 
-/// The first warning that there was less of before. One that says an old name is one that says the new name.
+/// The first warning that there was less of before.
 fn new_warning(
     before: &BTreeMap<(String, String), usize>,
     after: &BTreeMap<(String, String), usize>,
     done: &Consolidation,
 ) -> Option<String> {
-    let renamed = |name: &str| name.replace(&done.from, &done.to);
-    let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for ((lint, name), count) in before {
-        *known.entry((lint, renamed(name))).or_default() += count;
-    }
-    let mut now: BTreeMap<(&str, String), usize> = BTreeMap::new();
-    for ((lint, name), count) in after {
-        *now.entry((lint, renamed(name))).or_default() += count;
-    }
+    let known = by_last_names(before, done);
+    let now = by_last_names(after, done);
     now.into_iter().find_map(|(warning, count)| {
         let known = known.get(&warning).copied().unwrap_or_default();
         let (lint, name) = warning;
@@ -207,18 +206,82 @@ fn new_warning(
     })
 }
 
-/// What a warning is about: each name between backticks, since one message may list several; else all of it.
-fn names_in(text: &str) -> Vec<String> {
-    let names: Vec<String> = text
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .map(ToOwned::to_owned)
-        .collect();
+/// Warnings by what their names end with. One that says an old name is one that says the new name; how much of a path
+/// is written, and by which alias, changes where a name comes to stand elsewhere or to be the only one.
+fn by_last_names<'w>(
+    warnings: &'w BTreeMap<(String, String), usize>,
+    done: &Consolidation,
+) -> BTreeMap<(&'w str, String), usize> {
+    let last = |path: &str| path.rsplit("::").next().unwrap_or_default().to_owned();
+    let (old, new) = (last(&done.from), last(&done.to));
+    let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for ((lint, name), count) in warnings {
+        let name = last_names(name, |word| {
+            if word == old {
+                new.clone()
+            } else {
+                word.to_owned()
+            }
+        });
+        *known.entry((lint, name)).or_default() += count;
+    }
+    known
+}
+
+/// A piece of code in which each path is its last name, changed so; what an import calls it is left out.
+fn last_names(code: &str, changed: impl Fn(&str) -> String) -> String {
+    let code = code.split_once(" as ").map_or(code, |(path, _)| path);
+    let mut plain = String::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let named = |c: char| c.is_alphanumeric() || c == '_';
+        let end = rest.find(|c| !named(c)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        if word.is_empty() {
+            plain.push(first);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+        } else if let Some(behind) = behind.strip_prefix("::") {
+            rest = behind;
+        } else {
+            plain.push_str(&changed(word));
+            rest = behind;
+        }
+    }
+    plain
+}
+
+/// What a warning is about: each name between backticks, since one message may list several; else, where there are too
+/// many to list, the code that it points at; else all of it.
+fn names_in(text: &str, said: &Value) -> Vec<String> {
+    let names = text.split('`').skip(1).step_by(2);
+    let mut names: Vec<String> = names.map(ToOwned::to_owned).collect();
     if names.is_empty() {
-        return vec![text.to_owned()];
+        names.extend(spans(said).filter_map(pointed_at));
+    }
+    if names.is_empty() {
+        names.push(text.to_owned());
     }
     names
+}
+
+/// The places that a message is about.
+fn spans(said: &Value) -> impl Iterator<Item = &Value> {
+    let spans = said.get("spans").and_then(Value::as_array);
+    let primary = |span: &&Value| span.get("is_primary").and_then(Value::as_bool) == Some(true);
+    spans.into_iter().flatten().filter(primary)
+}
+
+/// The code of a place on one line.
+fn pointed_at(span: &Value) -> Option<String> {
+    let lines = span.get("text")?.as_array()?;
+    let [line] = lines.as_slice() else {
+        return None;
+    };
+    let column = |key: &str| usize::try_from(line.get(key)?.as_u64()?).ok();
+    let (start, end) = (column("highlight_start")?, column("highlight_end")?);
+    let text = line.get("text")?.as_str()?.chars();
+    let width = end.checked_sub(start)?;
+    Some(text.skip(start.checked_sub(1)?).take(width).collect())
 }
 
 /// The features of the packages, each with its package.
@@ -268,6 +331,12 @@ mod tests {
         }
     }
 
+    fn heard(message: &Value) -> Answer {
+        let mut answer = Answer::default();
+        answer.hear(message);
+        answer
+    }
+
     fn answer(warnings: &[(&str, &str)]) -> Answer {
         let mut answer = Answer::default();
         for (code, message) in warnings {
@@ -290,7 +359,7 @@ mod tests {
         );
         assert_eq!(
             said.as_deref(),
-            Some("unused_imports, b::B: 0 before and 1 after")
+            Some("unused_imports, B: 0 before and 1 after")
         );
     }
 
@@ -309,5 +378,57 @@ mod tests {
         let after = ("deprecated", "use of deprecated function `one::new::f`");
         assert_eq!(new(&[before], &[after]), None);
         assert!(new(&[before], &[after, after]).is_some());
+    }
+    #[test]
+    fn an_import_with_an_alias_that_gets_the_real_name_is_the_same_one() {
+        let before = ("unused_imports", "unused import: `crate::old::f as g`");
+        let after = ("unused_imports", "unused import: `crate::new::f`");
+        assert_eq!(new(&[before], &[after]), None);
+        assert!(new(&[], &[after]).is_some());
+    }
+
+    #[test]
+    fn a_type_is_the_same_one_by_its_path_and_by_its_name() {
+        let before = (
+            "dead_code",
+            "method `get` of `Vec<one::old::Level>` is never used",
+        );
+        let after = ("dead_code", "method `get` of `Vec<Level>` is never used");
+        assert_eq!(new(&[before], &[after]), None);
+        let other = ("dead_code", "method `get` of `Vec<Unit>` is never used");
+        assert!(new(&[before], &[other]).is_some());
+    }
+
+    #[test]
+    fn a_message_that_lists_no_names_is_about_the_code_that_it_points_at() {
+        let span = |code: &str, primary| {
+            serde_json::json!({
+                "is_primary": primary,
+                "text": [{"text": format!("    fn {code}() {{"), "highlight_start": 8, "highlight_end": 8 + code.len()}]
+            })
+        };
+        let answer = heard(&serde_json::json!({"message": {
+            "message": "multiple methods are never used", "level": "warning", "code": {"code": "dead_code"},
+            "spans": [span("half", true), span("Level", false), span("double", true)]
+        }}));
+        let names: Vec<&str> = answer
+            .warnings
+            .keys()
+            .map(|(_, name)| name.as_str())
+            .collect();
+        assert_eq!(names, ["double", "half"]);
+    }
+
+    #[test]
+    fn all_errors_are_told_each_with_its_place() {
+        let mut answer = Answer::default();
+        for file in ["src/a.rs", "src/b.rs"] {
+            answer.hear(&serde_json::json!({"message": {
+                "message": "mismatched types", "level": "error", "code": {"code": "E0308"},
+                "spans": [{"is_primary": true, "file_name": file, "line_start": 7}]
+            }}));
+        }
+        let expected = ["a", "b"].map(|name| format!("E0308 mismatched types (src/{name}.rs:7)"));
+        assert_eq!(answer.errors, expected);
     }
 }

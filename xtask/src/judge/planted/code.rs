@@ -225,6 +225,52 @@ impl Code {
         self.text().get(self.line_start(at)..at).unwrap_or_default()
     }
 
+    /// Whether a statement can be copied by itself: a definition, or a constant or a type of Rust.
+    pub fn is_copyable(&self, part: &Part) -> bool {
+        part.is_item() || self.keyword(part) == "const" || self.is_type(part)
+    }
+
+    /// Whether a statement defines a type; in Rust also one without a block.
+    pub fn is_type(&self, part: &Part) -> bool {
+        let keyword = self.keyword(part);
+        part.kind == PartKind::Type || matches!(keyword, "struct" | "type" | "static")
+    }
+
+    /// Whether a definition can be named from another module.
+    pub fn is_seen(&self, part: &Part) -> bool {
+        self.language() == LanguageKind::Python || self.word(self.head(part)) == "pub"
+    }
+
+    /// The modules of Rust that it declares as files: paths may begin with them.
+    pub fn modules(&self) -> Vec<String> {
+        let parts = self.parts.iter();
+        let modules = parts.filter(|part| self.keyword(part) == "mod");
+        modules.map(|part| part.name().to_owned()).collect()
+    }
+
+    /// What a value of Rust is declared by; empty for all else.
+    fn keyword(&self, part: &Part) -> &str {
+        let tokens: &dyn Tokens = &self.file;
+        if self.language() != LanguageKind::Rust || part.kind != PartKind::Value {
+            return "";
+        }
+        let head = self.head(part);
+        match (self.word(head), self.word(head + 1)) {
+            ("pub", "(") => self.word(tokens.behind_closing(head + 1, part.end)),
+            ("pub", word) | (word, _) => word,
+        }
+    }
+
+    /// Where a statement begins behind its attributes.
+    fn head(&self, part: &Part) -> u32 {
+        let tokens: &dyn Tokens = &self.file;
+        let mut at = part.first;
+        while self.word(at) == "#" && at < part.end {
+            at = tokens.behind_closing(at + 1, part.end);
+        }
+        at
+    }
+
     /// The one statement that binds a name; `None` where none or several do.
     pub fn part(&self, name: &str) -> Option<&Part> {
         let mut binding = self.parts.iter().filter(|part| {

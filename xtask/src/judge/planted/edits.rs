@@ -291,6 +291,9 @@ fn change_number(
 ) -> Option<Changed> {
     let numbers = changeable(code, fits).into_iter().flat_map(|part| {
         let numbers = code.numbers((part.body, part.end)).into_iter();
+        // The length of an array is a part of its type.
+        let length = |at: &u32| code.word(at - 1) == ";" && code.word(at + 1) == "]";
+        let numbers = numbers.filter(move |at| *at == 0 || !length(at));
         numbers.map(move |at| (part, at))
     });
     let numbers: Vec<(&Part, u32)> = numbers.collect();
@@ -369,17 +372,24 @@ fn indented_branch(code: &Code, (first, end): (u32, u32), at: u32) -> Option<Ran
     (!continued && !alone && body > 0).then(|| code.line_start(code.start(at))..ends)
 }
 
-/// An `else` with its block, or an `if` that stands as a statement and has no other branch.
-fn braced_branch(code: &Code, (first, end): (u32, u32), at: u32) -> Option<Range<usize>> {
+/// The last `else` of an `if` that stands as a statement, with its block, or all of it where it has none.
+fn braced_branch(code: &Code, (_, end): (u32, u32), at: u32) -> Option<Range<usize>> {
     let tokens: &dyn coalesce_model::grammar::Tokens = &code.file;
-    let open = match code.word(at) {
-        "else" if code.word(at + 1) == "{" => at + 1,
-        "if" if at > first && matches!(code.word(at - 1), ";" | "}" | "{") => {
-            (at + 1..end).find(|open| code.word(*open) == "{")?
-        }
-        _ => return None,
+    let statement = at > 0 && matches!(code.word(at - 1), ";" | "}" | "{");
+    if code.word(at) != "if" || !statement {
+        return None;
+    }
+    let block = |from: u32| {
+        let open = (from..end).find(|open| code.word(*open) == "{")?;
+        Some((open, tokens.behind_closing(open, end)))
     };
-    let behind = tokens.behind_closing(open, end);
-    let filled = behind > open + 2 && code.word(behind) != "else";
-    filled.then(|| code.start(at)..code.stop(behind - 1))
+    let (mut from, (mut open, mut behind)) = (at, block(at)?);
+    while code.word(behind) == "else" {
+        from = behind;
+        (open, behind) = block(behind)?;
+    }
+    // At the end of a block it may be its value.
+    let value = from != at && code.word(behind) == "}";
+    let last = from == at || code.word(from + 1) == "{";
+    (behind > open + 2 && last && !value).then(|| code.start(from)..code.stop(behind - 1))
 }

@@ -28,7 +28,14 @@ pub struct Gathered {
 }
 
 /// The definition `item` of a module with what it needs; `share`: other definitions are imported, where they can be.
-pub fn gather(code: &Code, spot: Spot<'_>, item: &str, share: bool) -> Option<Gathered> {
+///
+/// `seen`: the place that it goes to can name what the module has.
+pub fn gather(
+    code: &Code,
+    spot: Spot<'_>,
+    item: &str,
+    (share, seen): (bool, bool),
+) -> Option<Gathered> {
     let mut gathered = Gathered {
         text: String::new(),
         names: BTreeSet::new(),
@@ -42,11 +49,13 @@ pub fn gather(code: &Code, spot: Spot<'_>, item: &str, share: bool) -> Option<Ga
         }
         let part = code.part(&name)?;
         let copied = part.is_item() || part.kind == PartKind::Value;
+        // Modules and macros are no part of it.
+        let copied = copied && (code.language() == LanguageKind::Python || code.is_copyable(part));
         if !copied || gathered.names.len() > MOST {
             return None;
         }
         for word in needs(code, &name) {
-            match need(code, spot, &word, share)? {
+            match need(code, spot, &word, (share, seen))? {
                 Need::Nothing => {}
                 Need::Copied => open.push(word),
                 Need::Imported(name, whole) => {
@@ -74,7 +83,7 @@ enum Need {
     Imported(String, bool),
 }
 
-fn need(code: &Code, spot: Spot<'_>, word: &str, share: bool) -> Option<Need> {
+fn need(code: &Code, spot: Spot<'_>, word: &str, (share, seen): (bool, bool)) -> Option<Need> {
     if !code.binds(word) {
         return Some(Need::Nothing);
     }
@@ -95,8 +104,14 @@ fn need(code: &Code, spot: Spot<'_>, word: &str, share: bool) -> Option<Need> {
             };
             (part.keyword == part.first).then_some(Need::Imported(name, whole))
         }
-        PartKind::Function | PartKind::Type | PartKind::Value if !share => Some(Need::Copied),
-        PartKind::Function | PartKind::Type | PartKind::Value => Some(Need::Imported(own, false)),
+        PartKind::Function | PartKind::Type | PartKind::Value => {
+            // A type of Rust that is copied along is another one.
+            let is_type = !python && code.is_type(part);
+            if (share || is_type) && seen && code.is_seen(part) {
+                return Some(Need::Imported(own, false));
+            }
+            (!is_type || !code.is_seen(part)).then_some(Need::Copied)
+        }
         PartKind::Impl => Some(Need::Nothing),
         PartKind::Other => python.then_some(Need::Imported(own, false)),
     }
@@ -162,7 +177,8 @@ pub fn put_into(
     }
     let mut present = globs(target, spot).unwrap_or_default();
     for glob in &gathered.globs {
-        if present.insert(glob.clone()) {
+        let own = glob.strip_suffix("::*").unwrap_or(glob) == spot.module;
+        if !own && present.insert(glob.clone()) {
             lines.push(import_line(target.language(), (glob, "*", false), spot)?);
         }
     }

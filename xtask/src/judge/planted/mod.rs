@@ -15,8 +15,10 @@ pub(super) mod tests;
 mod users;
 
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    rc::Rc,
 };
 
 use coalesce_engine::Session;
@@ -28,7 +30,7 @@ use self::{
     code::Code,
     edits::change,
     item::{gather, put_into, renamed},
-    module::{declared, file_below, leads, text_elsewhere},
+    module::{can_be_two, declared, file_below, is_declared_public, leads, text_elsewhere},
     spell::Spot,
     users::{Leads, Redirected, redirect},
 };
@@ -45,6 +47,12 @@ const CONTROLS: u64 = 40;
 const MODULES: u64 = 50;
 /// How many of a hundred copied items get another name.
 const RENAMES: u64 = 25;
+/// How many of a hundred copied modules of Rust stand beside the original.
+const BESIDE: u64 = 60;
+/// How many of a hundred copied items of Rust go to a module that uses them.
+const TO_USERS: u64 = 75;
+/// How many of a hundred copied items of Rust are no types.
+const NO_TYPES: u64 = 75;
 /// What a copy's name ends with.
 const ENDINGS: [&str; 5] = ["_old", "_local", "_compat", "2", "_impl"];
 
@@ -70,16 +78,51 @@ pub struct Plant {
     /// The files of the original and of the copy, and those that were made to use them.
     pub files: Vec<TreePath>,
     /// The files that it comes to, with their texts.
-    pub texts: BTreeMap<TreePath, String>,
+    pub texts: Texts,
+    /// The same with other users, where the tree does not work with these.
+    pub others: Vec<Texts>,
 }
+
+/// Files with what they come to.
+pub type Texts = BTreeMap<TreePath, String>;
 
 impl Plant {
     /// Whether neither changes what the other one is a copy of.
     pub fn is_apart_from(&self, other: &Self) -> bool {
-        let changes =
-            |one: &Self, other: &Self| other.files.iter().any(|file| one.texts.contains_key(file));
+        let changes = |one: &Self, other: &Self| {
+            let own: BTreeSet<&TreePath> = one.all_files().collect();
+            other.files.iter().any(|file| own.contains(file))
+        };
         let shares = self.files.iter().any(|file| other.files.contains(file));
         !shares && !changes(other, self) && self.original != other.original
+    }
+
+    /// Whether an error names one of the files that it comes to.
+    pub fn is_about(&self, error: &str) -> bool {
+        self.texts.keys().any(|file| error.contains(file.as_str()))
+    }
+
+    /// The files that it comes to, with whatever users.
+    fn all_files(&self) -> impl Iterator<Item = &TreePath> {
+        let all = self.others.iter().chain([&self.texts]);
+        all.flat_map(BTreeMap::keys)
+    }
+
+    /// Whether both come to the same file.
+    pub fn touches(&self, other: &Self) -> bool {
+        let own: BTreeSet<&TreePath> = self.all_files().collect();
+        other.all_files().any(|file| own.contains(file))
+    }
+
+    /// Whether it has other users to be tried with, which it comes to have then.
+    pub fn change_users(&mut self) -> bool {
+        match self.others.is_empty() {
+            true => false,
+            false => {
+                self.texts = self.others.remove(0);
+                true
+            }
+        }
     }
 
     /// In a line.
@@ -104,6 +147,8 @@ pub struct Tree {
     /// Its files and graphs.
     pub session: Session,
     candidates: Candidates,
+    /// The files that were read, for few are read once.
+    read: RefCell<BTreeMap<TreePath, Option<Rc<Code>>>>,
 }
 
 /// A copy's text with what was changed.
@@ -122,6 +167,7 @@ impl Tree {
         Ok(Self {
             session,
             candidates,
+            read: RefCell::default(),
         })
     }
 
@@ -131,9 +177,13 @@ impl Tree {
     }
 
     /// One of its files.
-    pub fn code(&self, path: &TreePath) -> Option<Code> {
-        let language = path.extension().and_then(LanguageKind::of_extension)?;
-        Code::read(language, path, &self.session.tree.text(path)?)
+    pub fn code(&self, path: &TreePath) -> Option<Rc<Code>> {
+        let read = || {
+            let language = path.extension().and_then(LanguageKind::of_extension)?;
+            Code::read(language, path, &self.session.tree.text(path)?).map(Rc::new)
+        };
+        let mut files = self.read.borrow_mut();
+        files.entry(path.clone()).or_insert_with(read).clone()
     }
 
     /// Whether a name is one of something that a module defines.
@@ -172,6 +222,7 @@ impl Tree {
         let (parent, name) = place.name.rsplit_once(separator)?;
         if place.holds_modules() && place.language == LanguageKind::Python
             || self.places().any(|other| other.name.starts_with(&below))
+            || !can_be_two(code)
         {
             return None;
         }
@@ -182,7 +233,10 @@ impl Tree {
                 && (above.name == parent
                     || asked.is_none_or(|asked| asked.module(&place.name, &above.name)))
         };
-        let above: Vec<&Place> = self.places().filter(fits).collect();
+        let mut above: Vec<&Place> = self.places().filter(fits).collect();
+        if place.language == LanguageKind::Rust && random.percent(BESIDE) {
+            above.retain(|above| above.name == parent);
+        }
         let above = *random.choose(&above)?;
         let name = format!("{name}{}", random.choose(&ENDINGS)?);
         let copy = format!("{}{separator}{name}", above.name);
@@ -210,12 +264,16 @@ impl Tree {
         if place.language == LanguageKind::Rust {
             let declaring = self.place(parent)?;
             let old = self.code(&declaring.path)?;
-            let around = redirected.texts.get(&above.path).cloned();
-            let around = around.or_else(|| Some(self.session.tree.text(&above.path)?.to_string()));
-            let around = Code::read(place.language, &above.path, &around?)?;
             let last = place.name.rsplit("::").next()?;
-            let declared = declared(&around, &name, Some((&old, last)))?;
-            redirected.texts.insert(above.path.clone(), declared);
+            for one in &mut redirected {
+                let around = self.text_with(&one.texts, &above.path)?;
+                let around = Code::read(place.language, &above.path, &around)?;
+                let declared = declared(&around, &name, Some((&old, last)))?;
+                one.texts.insert(above.path.clone(), declared);
+            }
+        }
+        for one in &mut redirected {
+            one.texts.insert(file.clone(), edited.text.clone());
         }
         let common = leads
             .names
@@ -231,15 +289,31 @@ impl Tree {
         )
     }
 
-    fn item(&self, place: &Place, code: &Code, random: &mut Random) -> Option<Plant> {
-        let separator = place.language.separator();
-        let items: Vec<&str> = code
+    /// The text of a file as it is, or as it comes to be.
+    fn text_with(&self, texts: &Texts, path: &TreePath) -> Option<String> {
+        let text = texts.get(path).cloned();
+        text.or_else(|| Some(self.session.tree.text(path)?.to_string()))
+    }
+
+    /// A definition of a module that is copied by itself.
+    fn item_of<'c>(&self, code: &'c Code, random: &mut Random) -> Option<&'c str> {
+        let mut items: Vec<&code::Part> = code
             .parts
             .iter()
-            .filter(|part| part.is_item())
-            .map(code::Part::name)
+            .filter(|part| code.is_copyable(part))
             .collect();
-        let item = *random.choose(&items)?;
+        if code.language() == LanguageKind::Rust {
+            // Only what can be seen has users elsewhere, nearly always.
+            items.retain(|part| code.is_seen(part));
+            if random.percent(NO_TYPES) {
+                items.retain(|part| !code.is_type(part));
+            }
+        }
+        random.choose(&items).map(|part| part.name())
+    }
+
+    /// A module that an item is copied to; in Rust most often one that uses it.
+    fn target_of(&self, place: &Place, original: &str, random: &mut Random) -> Option<&Place> {
         let asked = self.candidates.asked();
         let fits = |above: &&Place| {
             above.language == place.language
@@ -248,15 +322,51 @@ impl Tree {
                 && asked.is_none_or(|asked| asked.pair(&place.name, &above.name))
         };
         let targets: Vec<&Place> = self.places().filter(fits).collect();
-        let target = *random.choose(&targets)?;
+        if place.language == LanguageKind::Rust && random.percent(TO_USERS) {
+            let users = self.files_that_use(original);
+            let using = targets.iter().filter(|above| users.contains(&above.path));
+            let using: Vec<&Place> = using.copied().collect();
+            return random.choose(&using).copied();
+        }
+        random.choose(&targets).copied()
+    }
+
+    /// Whether the Rust module `from` can name the module `named`.
+    fn sees(&self, from: &str, named: &str) -> bool {
+        let Some((around, last)) = named.rsplit_once("::") else {
+            return true;
+        };
+        let inside = from == around || from.starts_with(&format!("{around}::"));
+        let public = || {
+            let code = self.code(&self.place(around)?.path)?;
+            Some(is_declared_public(&code, last))
+        };
+        inside || public() == Some(true) && self.sees(from, around)
+    }
+
+    fn files_that_use(&self, name: &str) -> BTreeSet<TreePath> {
+        let mut files = BTreeSet::new();
+        for graph in self.session.graphs() {
+            let references = graph.references_of(&[name], &self.session.tree);
+            let paths = references.iter().flatten().map(|one| one.path.clone());
+            files.extend(paths);
+        }
+        files
+    }
+
+    fn item(&self, place: &Place, code: &Code, random: &mut Random) -> Option<Plant> {
+        let separator = place.language.separator();
+        let item = self.item_of(code, random)?;
+        let original = format!("{}{separator}{item}", place.name);
+        let target = self.target_of(place, &original, random)?;
         let spot = Spot {
             module: &place.name,
             package: place.holds_modules(),
         };
-        let gathered = gather(code, spot, item, random.percent(40))?;
+        let seen = place.language == LanguageKind::Python || self.sees(&target.name, &place.name);
+        let gathered = gather(code, spot, item, (random.percent(40), seen))?;
         let fragment = Code::read(place.language, &place.path, &gathered.text)?;
         let edited = edit(&fragment, (Some(item), spot), random)?;
-        let original = format!("{}{separator}{item}", place.name);
         let new = match random.percent(RENAMES) {
             true => format!("{item}{}", random.choose(&ENDINGS)?),
             false => item.to_owned(),
@@ -271,17 +381,28 @@ impl Tree {
             module: &target.name,
             package: target.holds_modules(),
         };
-        let text = put_into(&above, there, (&gathered, &text), &original)?;
         let copy = format!("{}{separator}{new}", target.name);
+        let mut except = BTreeSet::from([place.path.clone()]);
+        if place.language == LanguageKind::Python {
+            except.insert(target.path.clone());
+        }
         let leads = Leads {
             names: BTreeMap::from([(original.clone(), copy.clone())]),
-            except: BTreeSet::from([place.path.clone(), target.path.clone()]),
+            except,
             home: &target.name,
         };
         let mut redirected = redirect(self, &leads, random);
-        // What the target called by an import until now, it has by itself.
-        redirected.copy |= above.binds(item) && item == new;
-        let edited = Edited { text, ..edited };
+        if redirected.is_empty() {
+            redirected.push(Redirected::nothing());
+        }
+        for one in &mut redirected {
+            let around = self.text_with(&one.texts, &target.path)?;
+            let around = Code::read(place.language, &target.path, &around)?;
+            let text = put_into(&around, there, (&gathered, &text), &original)?;
+            one.texts.insert(target.path.clone(), text);
+            // What the target called by an import until now, it has by itself.
+            one.copy |= above.binds(item) && item == new;
+        }
         self.finish(
             (original, copy, false),
             ([place.path.clone(), target.path.clone()], Vec::new()),
@@ -295,25 +416,33 @@ impl Tree {
         (original, copy, is_module): (String, String, bool),
         ([from, file], items): ([TreePath; 2], Vec<String>),
         edited: Edited,
-        redirected: Redirected,
+        redirected: Vec<Redirected>,
     ) -> Option<Plant> {
         let language = file.extension().and_then(LanguageKind::of_extension)?;
-        let mut texts = redirected.texts;
-        let mut files = vec![from, file.clone()];
-        texts.insert(file, edited.text);
-        let both = [(redirected.copy, &copy), (redirected.original, &original)];
-        for (_, unused) in both.iter().filter(|(used, _)| !used) {
+        let mut files = vec![from, file];
+        let mut others = Vec::new();
+        for mut one in redirected {
+            let both = [(one.copy, &copy), (one.original, &original)];
+            let unused = both.iter().filter(|(used, _)| !used);
             match language {
                 LanguageKind::Python => {
-                    let (path, text) = self.user(unused, is_module.then_some(items.as_slice()))?;
-                    files.push(path.clone());
-                    texts.insert(path, text);
+                    for (_, unused) in unused {
+                        let names = is_module.then_some(items.as_slice());
+                        let (path, text) = self.user(unused, names)?;
+                        files.push(path.clone());
+                        one.texts.insert(path, text);
+                    }
                 }
                 // Another crate may use what is public; only the copy's users are ours.
-                _ if unused.as_str() == copy => return None,
+                _ if !one.copy => continue,
                 _ => {}
             }
+            others.push(one.texts);
         }
+        if others.is_empty() {
+            return None;
+        }
+        let texts = others.remove(0);
         let name = original.rsplit(language.separator()).next()?;
         let differs = edited.differs.into_iter();
         let differs = differs.filter(|one| is_module || one == name).collect();
@@ -327,6 +456,7 @@ impl Tree {
             items,
             files,
             texts,
+            others,
             original,
         })
     }

@@ -1,11 +1,14 @@
 //! A module copied to another place, under another name.
 
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 use coalesce_model::{LanguageKind, TreePath, UnitKind, grammar::Tokens as _, outline::marks};
 
 use super::{
-    code::{Code, Part},
+    code::{Code, Part, PartKind},
     item::import_place,
     spell::Spot,
 };
@@ -113,6 +116,33 @@ pub fn declared(above: &Code, name: &str, like: Option<(&Code, &str)>) -> Option
     line.push_str(&format!("{name};\n"));
     let at = import_place(above);
     above.edited(vec![(at..at, line)])
+}
+
+/// Whether there can be another module like this one: in Rust no `impl` of it is for what is defined elsewhere alone,
+/// and it brings no macro to others.
+pub fn can_be_two(code: &Code) -> bool {
+    if code.language() == LanguageKind::Python {
+        return true;
+    }
+    let types = code.parts.iter().filter(|part| code.is_type(part));
+    let own: BTreeSet<&str> = types.map(Part::name).collect();
+    let mut impls = code.parts.iter().filter(|part| part.kind == PartKind::Impl);
+    let apart = impls.all(|part| {
+        let head = code.words((part.first, part.body));
+        head.iter().any(|word| own.contains(word.as_str()))
+    });
+    let all = code.words((0, code.file.count()));
+    apart && !all.contains("macro_export") && !all.contains("no_mangle")
+}
+
+/// Whether a module of Rust is declared `pub`, however far, in the one around it.
+pub fn is_declared_public(around: &Code, name: &str) -> bool {
+    let declares = |part: &&Part| {
+        let words: Vec<&str> = (part.first..part.end).map(|at| around.word(at)).collect();
+        words.ends_with(&["mod", name, ";"])
+    };
+    let part = around.parts.iter().find(declares);
+    part.is_some_and(|part| around.is_seen(part))
 }
 
 /// The names that a copied module has for those of the original: itself, and its definitions.

@@ -34,7 +34,9 @@ pub fn meant(code: &Code, leaf: &ImportLeaf, spot: Spot<'_>) -> String {
         return absolute_python(spot.around(), &name);
     }
     let own: Vec<String> = spot.module.split("::").map(str::to_owned).collect();
-    code.file.grammar.absolute(&leaf.path, &own, &[]).join("::")
+    let modules = code.modules();
+    let absolute = code.file.grammar.absolute(&leaf.path, &own, &modules);
+    absolute.join("::")
 }
 
 /// A full name as it is written in a module: of its own crate by `crate`.
@@ -88,6 +90,20 @@ pub fn can_be_rewritten(code: &Code, part: &Part) -> bool {
         && code.indent(code.start(part.first)).trim().is_empty()
 }
 
+/// Whether an import can lead elsewhere: the same, and what brings names to others, too.
+pub fn can_lead_elsewhere(code: &Code, part: &Part) -> bool {
+    let plain = Part {
+        keyword: part.first,
+        ..part.clone()
+    };
+    can_be_rewritten(code, part) || is_reexport(code, part) && can_be_rewritten(code, &plain)
+}
+
+/// Whether an import of Rust brings names to others: it says `pub`.
+pub fn is_reexport(code: &Code, part: &Part) -> bool {
+    part.kind == PartKind::Import && part.keyword != part.first && code.word(part.first) == "pub"
+}
+
 /// One line for each leaf of an import, where `lead` says what a full name has become.
 pub fn import_lines(
     code: &Code,
@@ -96,6 +112,9 @@ pub fn import_lines(
     lead: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Vec<String>> {
     let whole = code.word(part.keyword) == "import";
+    let visibility = code
+        .text()
+        .get(code.start(part.first)..code.start(part.keyword))?;
     let lines = part.leaves.iter().map(|leaf| {
         let name = meant(code, leaf, spot);
         let plain = whole && !leaf.bound.is_empty() && leaf.stands_for != leaf.path;
@@ -105,7 +124,8 @@ pub fn import_lines(
             return None;
         }
         let path = new.unwrap_or(name);
-        import_line(code.language(), (&path, &leaf.bound, whole), spot)
+        let line = import_line(code.language(), (&path, &leaf.bound, whole), spot)?;
+        Some(format!("{visibility}{line}"))
     });
     lines.collect()
 }

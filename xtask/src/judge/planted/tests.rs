@@ -205,7 +205,7 @@ fn harmless_changes_are_written_as_people_write_them() {
 #[test]
 fn an_item_is_copied_with_what_it_needs() {
     let code = python(SHAPES);
-    let gathered = gather(&code, spot("pkg.shapes"), "circle", false).unwrap();
+    let gathered = gather(&code, spot("pkg.shapes"), "circle", (false, true)).unwrap();
     let names = ["LIMIT", "area", "circle"].map(str::to_owned);
     assert_eq!(gathered.names, BTreeSet::from(names));
     let target =
@@ -221,7 +221,7 @@ fn an_item_is_copied_with_what_it_needs() {
         )
         .is_none()
     );
-    let shared = gather(&code, spot("pkg.shapes"), "circle", true).unwrap();
+    let shared = gather(&code, spot("pkg.shapes"), "circle", (true, true)).unwrap();
     let text = put_into(&target, place, (&shared, &shared.text), "pkg.shapes.circle").unwrap();
     let expected = "\"\"\"Others.\"\"\"\nimport math\nfrom pkg.shapes import area\n\nX = 1\n\n\n# Of a circle.\ndef circle(radius):\n";
     assert!(text.starts_with(expected), "{text}");
@@ -229,7 +229,7 @@ fn an_item_is_copied_with_what_it_needs() {
 
 #[test]
 fn a_type_is_copied_with_its_implementations() {
-    let gathered = gather(&rust(LEVELS), spot("one::levels"), "Level", false).unwrap();
+    let gathered = gather(&rust(LEVELS), spot("one::levels"), "Level", (false, true)).unwrap();
     let text = &gathered.text;
     assert!(
         text.starts_with("/// A level.\n#[derive(Debug)]\npub struct Level(u32);"),
@@ -315,6 +315,7 @@ fn what_differs_is_not_decided_on_unless_a_merge_says_so() {
         items: vec!["f".to_owned(), "g".to_owned()],
         files: Vec::new(),
         texts: BTreeMap::new(),
+        others: Vec::new(),
     };
     let mut random = Random::new(5);
     let drawn: Vec<_> = (0..80)
@@ -331,4 +332,133 @@ fn what_differs_is_not_decided_on_unless_a_merge_says_so() {
         .iter()
         .filter(|done| done.manifest().contains("decide = { f = \"keep-"));
     assert!(decided.count() > 5);
+}
+
+#[test]
+fn a_type_that_can_be_named_is_imported_and_not_copied() {
+    let code = rust(
+        "pub struct Level(pub u32);\n\nconst LIMIT: u32 = 3;\n\npub fn raised(level: Level) -> Level {\n    Level(level.0 + LIMIT)\n}\n",
+    );
+    let gathered = gather(&code, spot("one::levels"), "raised", (false, true)).unwrap();
+    let names = ["LIMIT", "raised"].map(str::to_owned);
+    assert_eq!(gathered.names, BTreeSet::from(names));
+    let level = gathered.imports.get("Level");
+    assert_eq!(level, Some(&("one::levels::Level".to_owned(), false)));
+    assert!(gather(&code, spot("one::levels"), "raised", (false, false)).is_none());
+}
+
+#[test]
+fn a_glob_of_the_target_itself_is_not_imported_there() {
+    let code = rust("use crate::units::*;\n\npub fn one() -> u32 {\n    half(2)\n}\n");
+    let gathered = gather(&code, spot("one::levels"), "one", (false, true)).unwrap();
+    let text = |module| {
+        let target = rust("pub fn half(of: u32) -> u32 {\n    of / 2\n}\n");
+        let put = put_into(
+            &target,
+            spot(module),
+            (&gathered, &gathered.text),
+            "one::levels::one",
+        );
+        put.unwrap()
+    };
+    assert!(
+        !text("one::units").contains("use "),
+        "{}",
+        text("one::units")
+    );
+    assert!(
+        text("one::others").contains("use crate::units::*;"),
+        "{}",
+        text("one::others")
+    );
+}
+
+#[test]
+fn what_is_implemented_for_others_is_there_once() {
+    assert!(can_be_two(&rust(LEVELS)));
+    let other = "use super::Unit;\n\npub struct Level;\n\nimpl From<Level> for Unit {\n    fn from(_: Level) -> Self {\n        Unit\n    }\n}\n";
+    assert!(can_be_two(&rust(other)));
+    assert!(!can_be_two(&rust(&format!("{other}\nimpl Unit {{}}\n"))));
+    let exported = format!("{other}\n#[macro_export]\nmacro_rules! one {{ () => {{}} }}\n");
+    assert!(!can_be_two(&rust(&exported)));
+}
+
+#[test]
+fn a_branch_that_is_a_value_and_the_length_of_an_array_stay() {
+    let code = rust("fn f(a: u32) -> u32 {\n    if a > 3 { one() } else { two() }\n}\n");
+    assert!(texts(Change::Branch, &code, "one::levels").is_empty());
+    let code = rust("fn f(a: u32) {\n    if a > 3 { one(); } else { two(); }\n    three();\n}\n");
+    let branches = texts(Change::Branch, &code, "one::levels");
+    assert_eq!(branches.len(), 1, "{branches:?}");
+    assert!(
+        has(&branches, "if a > 3 { one(); } \n    three();"),
+        "{branches:?}"
+    );
+    let code = rust("const ALL: [u8; 2] = [7, 9];\n");
+    let numbers = texts(Change::Constant, &code, "one::levels");
+    assert_eq!(numbers.len(), 2, "{numbers:?}");
+    assert!(!has(&numbers, "[u8; 3]"), "{numbers:?}");
+}
+
+#[test]
+fn a_module_of_rust_has_other_users_to_be_tried_with_and_one_that_all_follow() {
+    let folder = tree(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        ),
+        (
+            "src/lib.rs",
+            "mod first;\nmod levels;\nmod second;\nmod units;\npub use levels::raised;\n",
+        ),
+        (
+            "src/units.rs",
+            "pub fn half(of: u32) -> u32 {\n    of / 2\n}\n",
+        ),
+        (
+            "src/levels.rs",
+            "pub fn raised(level: u32) -> u32 {\n    let sum = level + 2;\n    crate::units::half(sum)\n}\n",
+        ),
+        (
+            "src/first.rs",
+            "use crate::levels::raised;\n\npub fn first() -> u32 {\n    raised(1)\n}\n",
+        ),
+        (
+            "src/second.rs",
+            "pub fn second() -> u32 {\n    crate::levels::raised(2)\n}\n",
+        ),
+    ]);
+    let arguments = Arguments::parse(vec![folder.path().to_str().unwrap().to_owned()]).unwrap();
+    let tree = Tree::read(folder.path(), &arguments).unwrap();
+    let plants = (0..400).filter_map(|seed| tree.plant(&mut Random::new(seed)));
+    let mut of_levels = plants.filter(|plant| plant.is_module && plant.original == "one::levels");
+    let mut plant = of_levels.next().unwrap();
+    let copy = plant.copy.rsplit("::").next().unwrap().to_owned();
+    let mut all = vec![plant.texts.clone()];
+    while plant.change_users() {
+        all.push(plant.texts.clone());
+    }
+    assert!(all.len() > 2, "{all:?}");
+    let follows = |texts: &Texts, file: &str, old: &str| {
+        let text = texts.get(&TreePath::new(file).unwrap());
+        text.is_some_and(|text| text.contains(&format!("{copy}::raised")) && !text.contains(old))
+    };
+    let everyone = all.last().unwrap();
+    assert!(
+        follows(everyone, "src/first.rs", "use crate::levels::raised"),
+        "{everyone:?}"
+    );
+    assert!(
+        follows(everyone, "src/second.rs", "crate::levels::raised"),
+        "{everyone:?}"
+    );
+    assert!(
+        follows(everyone, "src/lib.rs", "pub use levels::raised"),
+        "{everyone:?}"
+    );
+    let apart = all.iter().any(|texts| {
+        !follows(texts, "src/first.rs", "use crate::levels::raised")
+            || !follows(texts, "src/second.rs", "crate::levels::raised")
+    });
+    assert!(apart, "{all:?}");
 }
