@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
     /// Writes copies, and takes those back that errors are about; those are tried with other users, where they have any.
     fn plant_together(&self, drawn: Vec<Plant>) -> anyhow::Result<Vec<Plant>> {
         let root = self.scratch.root();
-        let write = |plant: Plant| -> anyhow::Result<(Plant, Written)> {
+        let write = |plant: Plant| -> anyhow::Result<PlantWritten> {
             let before = self.scratch.write(&plant.texts)?;
             Ok((plant, before))
         };
@@ -289,14 +289,13 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What files were before a copy was written.
-type Written = BTreeMap<PathBuf, Option<Vec<u8>>>;
+/// A copy that is written, with what its files were before.
+type PlantWritten = (Plant, BTreeMap<PathBuf, Option<Vec<u8>>>);
+/// The same, with an error that is about it.
+type Failing = (PlantWritten, String);
 
 /// The copies that no error is about, and the others with the error; the last one where errors are about none.
-fn apart(
-    planted: Vec<(Plant, Written)>,
-    errors: &[String],
-) -> (Vec<(Plant, Written)>, Vec<((Plant, Written), String)>) {
+fn apart(planted: Vec<PlantWritten>, errors: &[String]) -> (Vec<PlantWritten>, Vec<Failing>) {
     let mut kept = Vec::new();
     let mut failing = Vec::new();
     for one in planted {

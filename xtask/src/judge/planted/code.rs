@@ -236,6 +236,12 @@ impl Code {
         part.kind == PartKind::Type || matches!(keyword, "struct" | "type" | "static")
     }
 
+    /// Whether a definition is compiled for tests alone.
+    pub fn is_for_tests(&self, part: &Part) -> bool {
+        let head = (part.first, part.body.max(self.head(part)));
+        self.file.grammar.is_for_tests(&self.file, head)
+    }
+
     /// Whether a definition can be named from another module.
     pub fn is_seen(&self, part: &Part) -> bool {
         self.language() == LanguageKind::Python || self.word(self.head(part)) == "pub"
@@ -354,11 +360,12 @@ impl Code {
         (first..end).filter(plain).collect()
     }
 
-    /// Of each definition the names that it says, and those that its `impl`s say.
+    /// Of each definition the names that it says, and those that its `impl`s say; of what is for tests alone nothing.
     pub fn uses(&self) -> BTreeMap<&str, BTreeSet<String>> {
         let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for part in &self.parts {
-            if part.kind != PartKind::Import && !part.name().is_empty() {
+            let product = part.kind != PartKind::Import && !self.is_for_tests(part);
+            if product && !part.name().is_empty() {
                 let words = self.words((part.first, part.end));
                 uses.entry(part.name()).or_default().extend(words);
             }

@@ -277,7 +277,9 @@ fn respell(code: &Code, spot: Spot<'_>, random: &mut Random) -> Option<String> {
 /// The parts of which a change alters what they do.
 fn changeable<'c>(code: &'c Code, fits: &dyn Fn(&Part) -> bool) -> Vec<&'c Part> {
     let parts = code.parts.iter().filter(|part| {
-        let acts = !matches!(part.kind, PartKind::Import | PartKind::Other);
+        let apart = matches!(part.kind, PartKind::Import | PartKind::Other);
+        // What tests alone use has no meaning for others.
+        let acts = !apart && !code.is_for_tests(part);
         let own = !part.name().is_empty() && !part.name().starts_with("__");
         acts && own && !part.name().starts_with("test") && fits(part)
     });

@@ -490,12 +490,12 @@ fn edit(
     random: &mut Random,
 ) -> Option<Edited> {
     let (harmless, controls) = Change::ALL.split_at(7);
-    let mut wanted = vec![*random.choose(harmless)?];
+    let mut wanted = vec![harmless];
     if random.percent(40) {
-        wanted.push(*random.choose(harmless)?);
+        wanted.push(harmless);
     }
     if random.percent(CONTROLS) {
-        wanted.push(*random.choose(controls)?);
+        wanted.push(controls);
     }
     let mut edited = Edited {
         text: code.text().to_owned(),
@@ -503,12 +503,11 @@ fn edit(
         differs: BTreeSet::new(),
         decides: BTreeSet::new(),
     };
-    let some = wanted.iter().any(|change| *change != Change::Nothing);
-    wanted.retain(|change| !some || *change != Change::Nothing);
-    wanted.dedup();
-    for what in wanted {
+    for changes in wanted {
         let now = Code::read(code.language(), &code.file.path, &edited.text)?;
-        let changed = change(what, &now, (item, spot), random)?;
+        let done = &edited.changes;
+        let open = changes.iter().copied().filter(|one| !done.contains(one));
+        let (what, changed) = any_change(open.collect(), &now, (item, spot), random)?;
         edited.text = changed.text;
         edited.changes.push(what);
         edited.decides.extend(changed.name.clone());
@@ -516,7 +515,27 @@ fn edit(
             edited.differs.extend(now.reached_by(&name));
         }
     }
+    let some = edited.changes.iter().any(|one| *one != Change::Nothing);
+    edited
+        .changes
+        .retain(|one| !some || *one != Change::Nothing);
     // Of a copied item its own meaning counts.
     let shown = item.is_none_or(|item| edited.differs.is_empty() || edited.differs.contains(item));
     shown.then_some(edited)
+}
+
+/// The first of some changes, in a random order, that the text has something for.
+fn any_change(
+    mut open: Vec<Change>,
+    code: &Code,
+    copied: (Option<&str>, Spot<'_>),
+    random: &mut Random,
+) -> Option<(Change, edits::Changed)> {
+    while let Some(what) = random.choose(&open).copied() {
+        if let Some(changed) = change(what, code, copied, random) {
+            return Some((what, changed));
+        }
+        open.retain(|one| *one != what);
+    }
+    None
 }

@@ -431,7 +431,8 @@ fn a_module_of_rust_has_other_users_to_be_tried_with_and_one_that_all_follow() {
     let arguments = Arguments::parse(vec![folder.path().to_str().unwrap().to_owned()]).unwrap();
     let tree = Tree::read(folder.path(), &arguments).unwrap();
     let plants = (0..400).filter_map(|seed| tree.plant(&mut Random::new(seed)));
-    let mut of_levels = plants.filter(|plant| plant.is_module && plant.original == "one::levels");
+    let mut of_levels =
+        plants.filter(|plant| plant.is_module && plant.copy.starts_with("one::levels"));
     let mut plant = of_levels.next().unwrap();
     let copy = plant.copy.rsplit("::").next().unwrap().to_owned();
     let mut all = vec![plant.texts.clone()];
@@ -461,4 +462,15 @@ fn a_module_of_rust_has_other_users_to_be_tried_with_and_one_that_all_follow() {
             || !follows(texts, "src/second.rs", "crate::levels::raised")
     });
     assert!(apart, "{all:?}");
+}
+
+#[test]
+fn what_is_for_tests_alone_means_nothing_to_others() {
+    let code = rust(
+        "#[cfg(test)]\nfn f(a: u32) -> u32 {\n    a + 3\n}\n\nfn g(a: u32) -> u32 {\n    a + 5\n}\n\n#[cfg(test)]\nmod tests {\n    fn h() {\n        super::g(1);\n    }\n}\n",
+    );
+    let numbers = texts(Change::Constant, &code, "one::levels");
+    assert_eq!(numbers.len(), 1, "{numbers:?}");
+    assert!(has(&numbers, "a + 6"), "{numbers:?}");
+    assert_eq!(code.reached_by("g"), BTreeSet::from(["g".to_owned()]));
 }
