@@ -113,3 +113,90 @@ pub fn ends_with_name_scheme(before: &str) -> bool {
         head.is_some_and(|head| !head.ends_with(char::is_alphanumeric))
     })
 }
+
+/// An option of tools that takes the name of a module.
+struct ModuleOption {
+    name: &'static str,
+    /// Words of which one stands before it in the command; none where the option is nobody else's.
+    commands: &'static [&'static str],
+    /// Words behind which the option belongs to something else.
+    ends: &'static [&'static str],
+}
+
+const MODULE_OPTIONS: [ModuleOption; 6] = [
+    ModuleOption {
+        name: "-m",
+        commands: &["python", "executable", "coverage run"],
+        ends: &["-m", "pytest"],
+    },
+    ModuleOption {
+        name: "-p",
+        commands: &["pytest", "py.test", "addopts", "mypy"],
+        ends: &["mkdir"],
+    },
+    ModuleOption {
+        name: "--package",
+        commands: &["mypy"],
+        ends: &[],
+    },
+    ModuleOption {
+        name: "--source",
+        commands: &["coverage"],
+        ends: &[],
+    },
+    ModuleOption {
+        name: "--cov",
+        commands: &[],
+        ends: &[],
+    },
+    ModuleOption {
+        name: "--pyargs",
+        commands: &[],
+        ends: &[],
+    },
+];
+
+/// How far before an option the command is looked for, in bytes.
+const LONGEST_COMMAND: usize = 400;
+
+/// Whether what stands behind a text is the name of a module for an option of a tool: `python -m pkg`, `"--cov", "pkg"`.
+///
+/// ```
+/// use coalesce_model::reference::ends_with_module_option;
+///
+/// assert!(ends_with_module_option("python -m "));
+/// assert!(ends_with_module_option("[sys.executable, '-m', '"));
+/// assert!(ends_with_module_option("pytest tests --cov="));
+/// assert!(!ends_with_module_option("python -m pytest -m "));
+/// assert!(!ends_with_module_option("mkdir -p "));
+/// ```
+#[must_use]
+pub fn ends_with_module_option(before: &str) -> bool {
+    let between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '=');
+    let head = before.trim_end_matches(between);
+    if head.len() == before.len() {
+        return false;
+    }
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    MODULE_OPTIONS.iter().any(|option| {
+        let command = head.strip_suffix(option.name);
+        let command = command.filter(|command| !command.ends_with(is_word));
+        command.is_some_and(|command| option.is_of(command))
+    })
+}
+
+impl ModuleOption {
+    /// Whether it belongs to what stands at the end of a text.
+    fn is_of(&self, command: &str) -> bool {
+        let start = command.len().saturating_sub(LONGEST_COMMAND);
+        let near = command.get(command.floor_char_boundary(start)..);
+        let near = near.unwrap_or_default();
+        let begin = self.commands.iter().filter_map(|word| {
+            let at = near.rfind(word)?;
+            Some(at + word.len())
+        });
+        let rest = begin.max().and_then(|at| near.get(at..));
+        self.commands.is_empty()
+            || rest.is_some_and(|rest| !self.ends.iter().any(|word| rest.contains(word)))
+    }
+}

@@ -3,6 +3,8 @@
 //! An import that fails afterwards is seen by itself. `run.gpu.load()` imports nothing but `run`: that `run` has no `gpu` any
 //! more, or that module no `load`, shows where the chain is followed in the planned tree.
 
+mod printed;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
@@ -34,7 +36,10 @@ pub fn regressions(
     before_texts: &dyn Texts,
     after_texts: &dyn Texts,
 ) -> LookupRegressions {
-    let mut found = LookupRegressions::default();
+    let mut found = LookupRegressions {
+        unproven: printed::changed((before, before_texts), (after, after_texts)),
+        ..LookupRegressions::default()
+    };
     let lost = Lost::new(before, after, changes);
     let names: FxHashSet<&String> = lost.names.values().flatten().collect();
     if names.is_empty() {

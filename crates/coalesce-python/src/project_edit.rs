@@ -5,6 +5,7 @@
 
 mod builds;
 mod modules;
+mod tools;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -57,6 +58,7 @@ impl ListKind {
 
 pub use builds::names_in_builds;
 pub use modules::module_lists;
+pub use tools::names_in_settings;
 
 /// One entry of a list.
 #[derive(Debug, PartialEq, Eq)]

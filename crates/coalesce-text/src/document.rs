@@ -21,6 +21,11 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
             continue;
         }
         let code = fenced.contain(span) || is_import_line(text, span);
+        let mut around = blocks.iter().filter(|block| block.span.start <= span.start);
+        let block = around.rfind(|block| span.end <= block.span.end);
+        if block.is_some_and(|block| keeps_its_name(text, block.span, &from)) {
+            continue;
+        }
         match reason(text, span, code, subject.prose) {
             Some(reason) => found.change(span, &from, &to, reason),
             None => {
@@ -29,6 +34,17 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
             }
         }
     }
+}
+
+/// Whether a piece of code imports a package at the top by its name, which the code goes on using: `import new as pkg`.
+fn keeps_its_name(text: &str, block: ByteSpan, name: &str) -> bool {
+    let statement = format!("import {name}");
+    let code = block.of(text).unwrap_or_default();
+    !name.contains(['.', ':'])
+        && code.match_indices(&statement).any(|(at, found)| {
+            let rest = code.get(at + found.len()..).unwrap_or_default();
+            rest.is_empty() || rest.starts_with(['\n', '\r', ',', ' ', ';'])
+        })
 }
 
 /// Why a full name in a document changes: in code, where the document links to it, and in prose when that is asked for.

@@ -20,6 +20,7 @@ use coalesce_model::{
     ByteSpan, Certainty, Change, Edit, Evidence, FileMove, FileReferences, Form, LanguageGraph,
     LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath,
     UnprovenKind, language::RewriteOptions, pattern::NamePattern,
+    reference::ends_with_module_option,
 };
 use rayon::prelude::*;
 
@@ -65,6 +66,7 @@ pub fn rewrite(
         changes: &given,
         places: Places::new(moves, texts),
         graph,
+        texts,
         separator: graph.language().separator(),
         prose: options.prose,
     };
@@ -238,6 +240,7 @@ pub(crate) struct Subject<'a> {
     changes: &'a [Change],
     places: Places,
     graph: &'a dyn LanguageGraph,
+    texts: &'a dyn Texts,
     separator: &'static str,
     prose: bool,
 }
@@ -347,10 +350,28 @@ impl Found {
     }
 }
 
-/// Whether a name stands in the head of a table that says a group of entry points: `[project.entry-points."pkg.plugins"]`.
+/// Whether a name is that of a group of entry points, in the head of a table or as a key: `[project.entry-points."pkg.plugins"]`,
+/// `pkg.plugins =` below `[options.entry_points]`.
 fn is_group(text: &str, span: ByteSpan) -> bool {
-    let line = line_before(text, span.start).trim_start();
-    line.starts_with('[') && line.contains("entry")
+    let line = line_before(text, span.start);
+    let head = line.trim_start();
+    if head.starts_with('[') {
+        return head.contains("entry");
+    }
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let section = before.rfind("\n[").and_then(|at| before.get(at..));
+    let section = section.and_then(|section| section.trim_start().lines().next());
+    let is_key = line.is_empty() && line_behind(text, span.end).trim_start().starts_with('=');
+    is_key && section.is_some_and(|section| section.contains("entry_points"))
+}
+
+/// Whether the module of a filter of warnings follows a text: `ignore::DeprecationWarning:`.
+fn ends_with_filter(line: &str) -> bool {
+    let actions = ["always", "default", "error", "ignore", "module", "once"];
+    let apart = |c: char| c.is_whitespace() || "\"',[(=".contains(c);
+    let filter = line.rsplit(apart).next().unwrap_or_default();
+    let action = filter.split(':').next().unwrap_or_default();
+    actions.contains(&action) && filter.ends_with(':') && filter.matches(':').count() == 3
 }
 
 impl Subject<'_> {
@@ -410,7 +431,9 @@ impl Subject<'_> {
         let begun = at_top.into_iter().flat_map(|change| {
             let spans = occurrences(text, &change.from);
             let begun = spans.filter(|span| {
-                self.begins_full_name(change, text, *span) && !self.is_longer(change, text, *span)
+                let stands =
+                    self.begins_full_name(change, text, *span) || self.is_argument(text, *span);
+                stands && !self.is_longer(change, text, *span)
             });
             begun.map(|span| (span, change.from.clone(), change.to.clone()))
         });
@@ -441,6 +464,21 @@ impl Subject<'_> {
         self.separator == "."
             && !part.is_empty()
             && self.graph.knows(&format!("{}.{part}", change.from))
+    }
+
+    /// Whether a name is what an option of a tool, a statement or a filter of warnings is given: `python -m pkg`, `--cov=pkg`,
+    /// `import pkg`, `error:::pkg`.
+    fn is_argument(&self, text: &str, span: ByteSpan) -> bool {
+        let before = text.get(..span.start as usize).unwrap_or_default();
+        let rest = text.get(span.end as usize..).unwrap_or_default();
+        let ends = |c: char| c.is_whitespace() || "\"',;)]".contains(c);
+        let alone = rest.is_empty() || rest.starts_with(ends);
+        let line = line_before(text, span.start);
+        let imported = line.ends_with("import ") && !line.contains("from ")
+            || line.ends_with("from ") && rest.starts_with(" import ");
+        self.separator == "."
+            && (alone && (imported || ends_with_module_option(before))
+                || (alone || rest.starts_with([':', '.'])) && ends_with_filter(line))
     }
 
     /// Whether what stands at a name is the longer name of another change.
@@ -502,8 +540,14 @@ impl Subject<'_> {
                 continue;
             }
             if is_group(text, span) {
-                let why = "a group of entry points is called like this, and others may go by that";
-                found.doubt(span, &from, why);
+                let why = "a group of entry points is called like this, and keeps its name";
+                found.leave(span, Form::Configuration, &from, why);
+                if self.asks_for_groups() {
+                    let why =
+                        "a group of entry points is called like this, and somebody asks for groups";
+                    found.doubt(span, &from, why);
+                }
+                continue;
             }
             let reason = Reason {
                 form: Form::Configuration,
@@ -517,6 +561,18 @@ impl Subject<'_> {
         let operations = kind == FileKind::Operations;
         let runs = self.separator == "." && kind::runs(&found.told.path);
         self.places.configuration(operations, runs, text, found);
+    }
+
+    /// Whether a program of the tree looks for entry points.
+    fn asks_for_groups(&self) -> bool {
+        let mut sources = self.texts.paths().iter();
+        sources.any(|path| {
+            let text = self
+                .texts
+                .text(path)
+                .filter(|_| path.extension() == Some("py"));
+            text.is_some_and(|text| text.contains("entry_points(") || text.contains("stevedore"))
+        })
     }
 
     /// Whether the line of an item's full name is code that imports its module: `python -c "import pkg.a; pkg.a.f()"`.

@@ -10,6 +10,8 @@ use crate::{Found, Reason, line_before, names::occurrences};
 pub struct Places {
     /// Longest first, so that a file is told before the directory around it.
     pairs: Vec<(String, String)>,
+    /// Folders in the root of the tree, which are one word.
+    at_root: Vec<(String, String)>,
     files: BTreeMap<TreePath, TreePath>,
 }
 
@@ -19,15 +21,22 @@ impl Places {
             .iter()
             .map(|file| (file.from.clone(), file.to.clone()))
             .collect();
-        let mut pairs: Vec<(String, String)> = files
+        let all = files
             .iter()
-            .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()))
-            .chain(directories(&files, texts))
-            .filter(|(from, _)| from.contains('/'))
-            .collect();
+            .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()));
+        let directories = directories(&files, texts);
+        let (directories, at_root): (Vec<_>, Vec<_>) = directories
+            .into_iter()
+            .partition(|(from, _)| from.contains('/'));
+        let all = all.filter(|(from, _)| from.contains('/'));
+        let mut pairs: Vec<(String, String)> = all.chain(directories).collect();
         pairs.sort_by(|a, b| (b.0.len(), &a.0).cmp(&(a.0.len(), &b.0)));
         pairs.dedup();
-        Self { pairs, files }
+        Self {
+            pairs,
+            at_root,
+            files,
+        }
     }
 
     /// Paths in a configuration file change; in one that runs or guards the project they are told. Where something
@@ -44,7 +53,24 @@ impl Places {
                 }
             }
         }
+        self.below_root(operations, runs, text, found);
         self.in_part(runs && operations, text, found);
+    }
+
+    /// Patterns of files in a folder of the root, and files that are made there: `pkg/*`, `pkg/_version.py`.
+    fn below_root(&self, operations: bool, runs: bool, text: &str, found: &mut Found) {
+        for (from, to) in &self.at_root {
+            for span in free_places(text, from, found) {
+                let rest = text.get(span.end as usize..).unwrap_or_default();
+                let argument = is_argument_of_tool(text, span);
+                if argument || operations && goes_on_as_path(rest) {
+                    let why = "a path in a file that runs or guards the project: change it by hand";
+                    leave(runs || argument, text, (span, from, why), found);
+                } else if goes_on_as_path(rest) {
+                    found.change(span, from, to, reason("the folder of files that move"));
+                }
+            }
+        }
     }
 
     /// Paths in a document: those that a directive or a link leads to change, others are told.
@@ -130,6 +156,59 @@ fn stands_alone(text: &str, span: ByteSpan) -> bool {
     let after = text.get(span.end as usize..);
     let after = after.and_then(|rest| rest.chars().next());
     !before.is_some_and(joins) && !after.is_some_and(joins)
+}
+
+/// Whether a slash and a pattern, or a name with an ending, follow: `/org` may be the end of an address.
+fn goes_on_as_path(rest: &str) -> bool {
+    let Some(rest) = rest.strip_prefix('/') else {
+        return false;
+    };
+    let end = rest.find(|c: char| c.is_whitespace() || "\"',;)]:".contains(c));
+    let path = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let ending = |name: &str| {
+        name.rsplit_once('.')
+            .is_some_and(|(_, end)| !end.is_empty())
+    };
+    path.is_empty() || path.contains(['*', '?', '[']) || path.split('/').any(ending)
+}
+
+/// Commands that are given folders.
+const TAKING_FOLDERS: [&str; 18] = [
+    "ADD",
+    "COPY",
+    "bandit",
+    "black",
+    "cd",
+    "cp",
+    "flake8",
+    "interrogate",
+    "isort",
+    "mypy",
+    "pydocstyle",
+    "pylint",
+    "pyright",
+    "pytest",
+    "ruff",
+    "vulture",
+    "yapf",
+    "zip",
+];
+
+/// Whether a word is a folder that a command of its line is given: `mypy pkg`, `COPY pkg /app/pkg`.
+fn is_argument_of_tool(text: &str, span: ByteSpan) -> bool {
+    let before = line_before(text, span.start);
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '/');
+    let rest = text.get(span.end as usize..).unwrap_or_default();
+    let command = before.rsplit(['&', ';', '|']).next().unwrap_or_default();
+    let mut words = command.split(|c: char| c.is_whitespace() || matches!(c, ':' | '='));
+    // `pytest -m gpu` asks for a mark.
+    let last = command.split_whitespace().next_back();
+    let is_value = last.is_some_and(|word| matches!(word, "-m" | "-k" | "-n" | "-o" | "-e" | "-c"));
+    !is_value
+        && before.ends_with([' ', '\t'])
+        && (rest.is_empty() || rest.starts_with(ends))
+        && words.any(|word| TAKING_FOLDERS.contains(&word))
+        && !command.contains(" install ")
 }
 
 /// Where a text stands of which nothing is said yet.

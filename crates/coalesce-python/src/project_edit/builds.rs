@@ -1,5 +1,4 @@
-//! What builds say of a package at the top in words of their own, `include = "gpu"`, or take it by the name of the project.
-//! Nothing of that is followed.
+//! Builds that take a package at the top by the name of the project. Nothing of that is followed.
 
 use std::ops::Range;
 
@@ -7,13 +6,13 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, Unproven, UnprovenKind,
     texts::start_of_text,
 };
-use toml_edit::{Document, Item, TableLike, Value};
+use toml_edit::Document;
 
-use super::project_files;
+use super::{project_files, tools::says_what_is_built};
 use crate::rewrite::Mapping;
 
 /// Tools that find by their tables what is built.
-const BUILDING: [&str; 7] = [
+pub(super) const BUILDING: [&str; 7] = [
     "flit",
     "hatch",
     "maturin",
@@ -42,7 +41,10 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
         let start = start_of_text(&text) as usize;
         let parsed = text.get(start..).map(Document::parse);
         let Some(Ok(document)) = parsed else { continue };
-        for change in &moved {
+        let unsaid = moved
+            .iter()
+            .filter(|change| !says_what_is_built(&text, &change.from));
+        for change in unsaid {
             let place = place_in(&document, &change.from);
             plan.unproven.extend(place.map(|(span, why)| Unproven {
                 path: path.clone(),
@@ -57,20 +59,6 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
 
 /// Where a `pyproject.toml` has a build that goes by a name, and how.
 fn place_in(document: &Document<&str>, name: &str) -> Option<(Range<usize>, &'static str)> {
-    let tables = BUILDING
-        .iter()
-        .filter_map(|tool| Some((*tool, document.get("tool")?.get(tool)?)));
-    let said = tables.into_iter().find_map(|(tool, table)| {
-        let tables = table.as_table_like()?.iter();
-        let mut own = tables.filter(|(key, _)| {
-            // These lists are followed.
-            tool != "setuptools" || !matches!(*key, "packages" | "py-modules")
-        });
-        own.find_map(|(_, item)| said_in(item, name))
-    });
-    if let Some(span) = said {
-        return Some((span, "the build goes by this name, and it does not follow"));
-    }
     let backend = document
         .get("build-system")?
         .get("build-backend")?
@@ -80,31 +68,4 @@ fn place_in(document: &Document<&str>, name: &str) -> Option<(Range<usize>, &'st
     let goes_by = GOING_BY_PROJECT.iter().any(|known| backend.contains(known));
     let why = "the build looks for a package that is called as the project is";
     (goes_by && called == name.to_lowercase()).then_some((project.span()?, why))
-}
-
-/// Where an item says a name, as a text or as a key.
-fn said_in(item: &Item, name: &str) -> Option<Range<usize>> {
-    match item {
-        Item::Value(value) => said_in_value(value, name),
-        Item::Table(table) => said_in_table(table, name),
-        Item::ArrayOfTables(tables) => tables.iter().find_map(|table| said_in_table(table, name)),
-        Item::None => None,
-    }
-}
-
-fn said_in_table(table: &dyn TableLike, name: &str) -> Option<Range<usize>> {
-    table.iter().find_map(|(key, item)| {
-        let own = table.key(key).filter(|_| key == name);
-        own.and_then(|key| key.span())
-            .or_else(|| said_in(item, name))
-    })
-}
-
-fn said_in_value(value: &Value, name: &str) -> Option<Range<usize>> {
-    match value {
-        Value::String(text) if text.value() == name => value.span(),
-        Value::Array(array) => array.iter().find_map(|each| said_in_value(each, name)),
-        Value::InlineTable(table) => said_in_table(table, name),
-        _ => None,
-    }
 }

@@ -196,6 +196,7 @@ fn in_one_way(
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
     project_edit::module_lists(&mapping, texts, &mut plan);
+    project_edit::names_in_settings(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     printed::check(&mapping, texts, &mut plan);

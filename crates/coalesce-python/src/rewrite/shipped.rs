@@ -2,7 +2,7 @@
 //! who imports it is.
 
 use coalesce_model::{
-    ByteSpan, ImportTarget, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, EditSet, ImportTarget, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
     texts::start_of_text,
 };
 use ruff_python_ast::{Expr, ExprCall};
@@ -46,19 +46,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     if moves.is_empty() && targets.is_empty() {
         return;
     }
-    for finder in finders(texts) {
+    for (finder, after) in finders(texts, plan) {
         let lost = moves.iter().find_map(|module| {
             let was = package(mapping, *module, &mapping.graph.modules.get(*module)?.name);
             let is = package(mapping, *module, mapping.new_name(*module)?);
-            let needed = || needed(mapping, &finder, *module, None);
-            (finder.ships(&was) && !finder.ships(&is) && needed()).then_some((*module, is))
+            let needed = || needed(mapping, &after, *module, None);
+            (finder.ships(&was) && !after.ships(&is) && needed()).then_some((*module, is))
         });
         let lost = lost.or_else(|| {
             targets.iter().find_map(|(source, target)| {
                 let was = package(mapping, *source, &mapping.graph.modules.get(*source)?.name);
                 let is = package(mapping, *target, &mapping.graph.modules.get(*target)?.name);
-                let needed = || needed(mapping, &finder, *source, Some(*target));
-                (finder.ships(&was) && !finder.ships(&is) && needed()).then_some((*source, is))
+                let needed = || needed(mapping, &after, *source, Some(*target));
+                (finder.ships(&was) && !after.ships(&is) && needed()).then_some((*source, is))
             })
         });
         if let (Some((module, package)), Some(path)) = (lost, finder.path) {
@@ -107,8 +107,8 @@ fn needed(
     })
 }
 
-/// What the project files of the tree say.
-fn finders(texts: &dyn Texts) -> Vec<PackageFinder> {
+/// What the project files of the tree say, and what they say after the plan.
+fn finders(texts: &dyn Texts, plan: &LanguagePlan) -> Vec<(PackageFinder, PackageFinder)> {
     let names = ["setup.py", "setup.cfg", "pyproject.toml"];
     let files = texts
         .paths()
@@ -119,14 +119,18 @@ fn finders(texts: &dyn Texts) -> Vec<PackageFinder> {
         let Some(text) = texts.text(path).filter(|text| text.contains("find")) else {
             continue;
         };
-        let finder = match path.file_name() {
-            "setup.py" => of_setup_py(&text),
-            "setup.cfg" => of_setup_cfg(&text),
-            _ => of_pyproject(&text),
+        let read: fn(&str) -> Option<PackageFinder> = match path.file_name() {
+            "setup.py" => of_setup_py,
+            "setup.cfg" => of_setup_cfg,
+            _ => of_pyproject,
         };
-        found.extend(finder.map(|finder| PackageFinder {
-            path: Some(path.clone()),
-            ..finder
+        let edits = plan.edits.get(path).cloned().unwrap_or_default();
+        let edits = EditSet::from_edits(&text, edits).ok();
+        let after = edits.and_then(|edits| edits.apply(&text).ok());
+        let after = read(after.as_deref().unwrap_or(&text));
+        found.extend(read(&text).zip(after).map(|(finder, after)| {
+            let path = Some(path.clone());
+            (PackageFinder { path, ..finder }, after)
         }));
     }
     found

@@ -2,7 +2,8 @@
 //! moved module outside of any literal.
 
 use coalesce_model::{
-    ByteSpan, Edit, Form, Safety, UnprovenKind, reference::ends_with_name_scheme,
+    ByteSpan, Edit, Form, Safety, UnprovenKind,
+    reference::{ends_with_module_option, ends_with_name_scheme},
 };
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::Ranged;
@@ -75,7 +76,8 @@ fn names_within(file: &File<'_>, string: &StringLiteral, found: &mut FileEdits) 
     import_lines(file, string.span, Form::String, found);
     keys::expressions(file, string.span, found);
     for (span, name, new) in full_names(file, string.span) {
-        if found.covered(span) {
+        let stands = string.annotation || names_module(file, string.span, span);
+        if found.covered(span) || !stands {
             continue;
         }
         let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");
@@ -93,6 +95,39 @@ fn names_within(file: &File<'_>, string: &StringLiteral, found: &mut FileEdits) 
     }
 }
 
+/// Whether a name in a longer text stands for a module: that of one at the top may be any word, `"no gpu found"`. It does
+/// where something of the module follows, as an argument of a tool, and where the text goes on elsewhere, `"gpu." + name`.
+fn names_module(file: &File<'_>, literal: ByteSpan, span: ByteSpan) -> bool {
+    let name = span.of(file.text).unwrap_or_default();
+    let Some(module) = file
+        .graph()
+        .find(file.module, name)
+        .filter(|_| !name.contains('.'))
+    else {
+        return true;
+    };
+    let (before, after) = (
+        file.text.get(..span.start as usize).unwrap_or_default(),
+        file.text.get(span.end as usize..).unwrap_or_default(),
+    );
+    let inside = ByteSpan::new(literal.start, span.start).of(file.text);
+    let inside = inside.unwrap_or_default();
+    let item = after
+        .strip_prefix(" : ")
+        .or_else(|| after.strip_prefix(':'));
+    let item = item.unwrap_or_default();
+    let end = item.find(|c| !is_word(c)).unwrap_or(item.len());
+    let item = item.get(..end).unwrap_or_default();
+    // `command = pkg:main`
+    let is_entry_point = inside.trim_end().ends_with('=');
+    let has_item = || is_entry_point || file.graph().member(module, item) != Entity::Missing;
+    let goes_on = after.starts_with('.') && !inside.contains(char::is_whitespace);
+    goes_on
+        || !item.is_empty() && has_item()
+        || ends_with_module_option(before)
+        || inside.ends_with(':')
+}
+
 /// A string that is one full name, and perhaps an item of it behind a colon.
 fn full_name(
     file: &File<'_>,
@@ -106,6 +141,10 @@ fn full_name(
     };
     if is_name_of_logger(file, string.span, name) {
         let why = "a logger is called like this, and loggers have no items";
+        return found.told.leave(string.span, Form::String, name, why);
+    }
+    if is_group(file.text, string.span) {
+        let why = "a group of entry points is called like this, and keeps its name";
         return found.told.leave(string.span, Form::String, name, why);
     }
     let start = string.span.start;
@@ -122,6 +161,20 @@ fn full_name(
     if !string.annotation {
         keys::doubt(file, string.span, name, found);
     }
+}
+
+/// Whether a text is the name of a group of entry points: where `setup` is given them, and where somebody asks for one.
+fn is_group(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let before = before.trim_end_matches(['"', '\'']).trim_end();
+    let after = text.get(span.end as usize..).unwrap_or_default();
+    let after = after.trim_start_matches(['"', '\'']).trim_start();
+    let asked = ["group=", "namespace=", "iter_entry_points("];
+    let table = before.rfind("entry_points").and_then(|at| before.get(at..));
+    let in_table = table.is_some_and(|table| {
+        table.contains('{') && table.matches('{').count() > table.matches('}').count()
+    });
+    asked.iter().any(|word| before.ends_with(word)) || in_table && after.starts_with(':')
 }
 
 /// Whether a text that reads like the name of an item is what a logger is got by.
@@ -290,7 +343,12 @@ fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits)
         "find_spec(",
         "files(",
     ];
-    if calls.iter().any(|call| before.trim_end().ends_with(call))
+    let is_argument = || {
+        let before = file.text.get(..span.start as usize);
+        ends_with_module_option(before.unwrap_or_default())
+    };
+    let is_asked_for = calls.iter().any(|call| before.trim_end().ends_with(call));
+    if (is_asked_for || is_argument() || is_beside_name_of_module(file.text, span))
         && let Some(new) = file.absolute(content)
     {
         found.change(
@@ -298,6 +356,23 @@ fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits)
             Reference::exact(Form::String, content, &new, "a string that is a full name"),
         );
     }
+}
+
+/// Whether the line of a text asks for the name of a module: `f.__module__ == "pkg"`.
+fn is_beside_name_of_module(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = text.get(span.end as usize..).unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    let asks = |part: &str| {
+        let names = ["__module__", "__name__", "__package__", "__spec__"];
+        names.iter().any(|name| part.contains(name))
+    };
+    let compared = |part: &str| {
+        let words = ["==", "!=", "startswith(", " in ", " is "];
+        words.iter().any(|word| part.contains(word))
+    };
+    asks(before) && compared(before) || asks(after) && compared(after)
 }
 
 /// Import statements that stand on lines of a text: a template of generated code, `python -c`.
@@ -457,9 +532,14 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     }
     let (parsed, start) = parse_module(file.text);
     for (span, name, new) in names {
-        match token_around(parsed.tokens(), start, span) {
-            Some(TokenKind::Comment) => documents::prose(span, &name, &new, prose, found),
-            Some(TokenKind::FStringMiddle | TokenKind::TStringMiddle) => {
+        let Some((kind, around)) = token_around(parsed.tokens(), start, span) else {
+            continue;
+        };
+        match kind {
+            TokenKind::Comment => documents::prose(span, &name, &new, prose, found),
+            TokenKind::FStringMiddle | TokenKind::TStringMiddle
+                if names_module(file, around, span) =>
+            {
                 let why = "a full name in a formatted string";
                 let reference = Reference::exact(Form::String, &name, &new, why);
                 found.change(Edit::replace(span, new.as_str()), reference.needs_review());
@@ -470,11 +550,15 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     }
 }
 
-/// What kind of token a place stands in.
-fn token_around(tokens: &[Token], start: u32, span: ByteSpan) -> Option<TokenKind> {
+/// What kind of token a place stands in, and where that is.
+fn token_around(tokens: &[Token], start: u32, span: ByteSpan) -> Option<(TokenKind, ByteSpan)> {
     // Tokens stand one after another.
     let after = tokens.partition_point(|token| token.start().to_u32() + start <= span.start);
     let around = after.checked_sub(1).and_then(|last| tokens.get(last));
     let around = around.filter(|token| span.end <= token.end().to_u32() + start);
-    around.map(|token| token.kind())
+    around.map(|token| {
+        let range = token.range();
+        let range = ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start);
+        (token.kind(), range)
+    })
 }

@@ -1,0 +1,3 @@
+from setuptools import setup
+
+setup(entry_points={"gpu.backends": ["host = gpu.backends.cuda:Backend"]})

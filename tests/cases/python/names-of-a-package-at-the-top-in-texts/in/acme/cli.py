@@ -1,0 +1,2 @@
+def main():
+    print("acme is here", f"no acme for {main}", "acme")

@@ -1,0 +1,3 @@
+from pkg.limits import told
+
+print(told())

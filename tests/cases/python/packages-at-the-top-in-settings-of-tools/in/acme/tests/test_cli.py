@@ -1,0 +1,5 @@
+from acme import cli
+
+
+def test_cli():
+    assert cli.main
