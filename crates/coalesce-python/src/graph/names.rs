@@ -12,6 +12,19 @@ use crate::roots::is_in_stub_tree;
 const MAXIMUM_PACKAGES: usize = 3;
 
 impl PythonGraph {
+    /// What a module has of a name by its star imports; none where it has no such import, or a name of its own.
+    #[must_use]
+    pub fn brought_by_star(&self, module: usize, name: &str) -> Option<Entity> {
+        let facts = self.facts.get(module)?;
+        let own =
+            self.bindings(module)?.get(name).is_some() || self.submodule(module, name).is_some();
+        let mut leaves = facts.imports.iter().flat_map(|import| &import.leaves);
+        let has_star = leaves.any(|leaf| leaf.name.text == "*");
+        (has_star && !own)
+            .then(|| self.member(module, name))
+            .filter(|found| *found != Entity::Missing)
+    }
+
     /// The types of a module in trees of types alone.
     #[must_use]
     pub fn types_elsewhere(&self, module: usize) -> Vec<usize> {

@@ -114,7 +114,15 @@ fn is_taken(file: &File<'_>, scope: usize, (old, new): (&str, &str)) -> bool {
                 .binding_scope(used.scope, new)
                 .is_none_or(|found| !is_within(analysis, found, scope) || found == scope)
     });
-    bound_in.class || bound_in.bindings.contains_key(new) || declared || hidden || captured
+    // Others may read what a star import brings.
+    let brought = file.module.filter(|_| scope == 0);
+    let brought = brought.is_some_and(|own| file.graph().brought_by_star(own, new).is_some());
+    bound_in.class
+        || bound_in.bindings.contains_key(new)
+        || declared
+        || hidden
+        || captured
+        || brought
 }
 
 /// Whether `inner` is `outer` or stands in it.

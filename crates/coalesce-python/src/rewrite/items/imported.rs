@@ -549,7 +549,8 @@ enum State {
 
 fn state(mapping: &Mapping<'_>, target: &Target, line: &Line) -> State {
     let bindings = target.analysis.bindings(0, &line.bound);
-    let hides = bindings.is_empty() && hides_built_in(mapping, target, &line.bound);
+    let hides = bindings.is_empty()
+        && (hides_built_in(mapping, target, &line.bound) || hides_star(mapping, target, line));
     if hides || exports::is_deleted(&target.analysis, &line.bound) {
         return State::Taken;
     }
@@ -581,6 +582,29 @@ fn hides_built_in(mapping: &Mapping<'_>, target: &Target, name: &str) -> bool {
     is_builtin(name)
         && exports::reads_unbound(&target.analysis, name)
         && !matches!(supplied, Some(Entity::Item(..) | Entity::Module(_)))
+}
+
+/// Whether a target has something else by the name of an import from a star import of its own.
+fn hides_star(mapping: &Mapping<'_>, target: &Target, line: &Line) -> bool {
+    let brought = |module| mapping.graph.brought_by_star(module, &line.bound);
+    match target.module.and_then(brought) {
+        None => false,
+        Some(Entity::Item(module, item)) => {
+            let is_same = line.parent.as_deref() == Some(&mapping.name_after(module));
+            !is_same || line.name != mapping.item_after(module, &item)
+        }
+        Some(Entity::Module(module)) => {
+            let full = match &line.parent {
+                Some(parent) => format!("{parent}.{}", line.name),
+                None => line.name.clone(),
+            };
+            full != mapping.name_after(module)
+        }
+        // What a library has is not known: it is as soon as somebody uses the name.
+        Some(_) => {
+            !is_builtin(&line.bound) && exports::reads_unbound(&target.analysis, &line.bound)
+        }
+    }
 }
 
 /// Whether an import of a file brings the very thing that a line does.

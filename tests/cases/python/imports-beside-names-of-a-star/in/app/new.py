@@ -1,0 +1,5 @@
+from .x import *
+
+
+def here():
+    return 1

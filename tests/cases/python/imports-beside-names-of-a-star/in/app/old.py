@@ -1,0 +1,5 @@
+from .y import helper
+
+
+def run():
+    return helper()

@@ -1,0 +1,5 @@
+from .y import *
+
+
+def there():
+    return helper()

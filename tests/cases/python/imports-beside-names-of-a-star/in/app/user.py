@@ -1,0 +1,6 @@
+from .old import run
+from .x import *
+
+
+def use():
+    return run()
