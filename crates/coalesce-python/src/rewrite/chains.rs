@@ -29,8 +29,10 @@ const RENAMED: &str = "the chain leads to a module with another name";
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     let mut changes = file.mapping.changes.iter();
     let outermost = changes.any(|change| !change.from.contains('.'));
+    let own = file.module.and_then(|own| file.graph().modules.get(own));
+    let is_package = own.is_some_and(|own| own.package);
     for used in &file.analysis().uses {
-        if used.chain.len() > 1 || outermost || !file.mapping.items.list.is_empty() {
+        if used.chain.len() > 1 || outermost || is_package || !file.mapping.items.list.is_empty() {
             chain(file, used, found);
         }
     }
@@ -70,6 +72,7 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
                 whole(file, used, imports, found);
             }
         }
+        Some(Root::Module(module, None)) if by_package(file, used, module, found) => {}
         Some(Root::Module(module, import)) if alone => {
             let done = attributes::below(file, used, (0, module), import, found);
             if !done {
@@ -80,6 +83,52 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
         Some(Root::Module(module, import)) => below(file, used, module, import, found),
         None => {}
     }
+}
+
+/// A module below a package that the file of the package names without an import of it: `from .reader import *` makes
+/// `reader` a name of the package. Where the module gets another one there, the name follows.
+fn by_package(file: &File<'_>, used: &Use, module: usize, found: &mut FileEdits) -> bool {
+    let (Some(own), Some(root)) = (file.module, used.chain.first()) else {
+        return false;
+    };
+    let is_below = file.graph().submodule(own, &root.text) == Some(module);
+    let is_bound = file
+        .analysis()
+        .binding_scope(used.scope, &root.text)
+        .is_some();
+    let full = file
+        .graph()
+        .full_name(&Entity::Module(module))
+        .unwrap_or_default();
+    let Some(new) = file
+        .mapping
+        .new_name(module)
+        .filter(|_| is_below && !is_bound)
+    else {
+        return false;
+    };
+    if file.has_shim(&full) {
+        return false;
+    }
+    let below = new.strip_prefix(&file.package_after);
+    let leaf = below.and_then(|rest| rest.strip_prefix('.'));
+    let leaf = leaf.filter(|leaf| !leaf.contains('.'));
+    if leaf == Some(root.text.as_str()) {
+        return false;
+    }
+    let is_free = |leaf: &&str| {
+        let member = file.graph().member(own, leaf);
+        let known = matches!(member, Entity::Missing | Entity::Module(_) | Entity::Opaque);
+        known && file.analysis().binding_scope(used.scope, leaf).is_none()
+    };
+    match leaf.filter(is_free) {
+        Some(leaf) => {
+            let reference = Reference::resolved(Form::Path, &full, new, RENAMED);
+            found.change(Edit::replace(root.span, leaf), reference);
+        }
+        None => _ = attributes::unbound(&full, root.span, found),
+    }
+    true
 }
 
 fn root<'a>(file: &'a File<'_>, used: &'a Use) -> Option<Root<'a>> {

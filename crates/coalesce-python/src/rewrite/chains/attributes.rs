@@ -406,7 +406,7 @@ fn is_unreachable(file: &File<'_>, moved: &Moved, chain: ByteSpan, found: &mut F
 }
 
 /// A chain that begins with what no import binds.
-fn unbound(from: &str, chain: ByteSpan, found: &mut FileEdits) -> bool {
+pub(super) fn unbound(from: &str, chain: ByteSpan, found: &mut FileEdits) -> bool {
     let message = format!("`{from}` is reached through a name that no import binds");
     found.refuse(chain, message, Some("import the module by name".to_owned()));
     true

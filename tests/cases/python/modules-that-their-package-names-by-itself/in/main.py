@@ -1,0 +1,3 @@
+import pkg
+
+print(pkg.read(), pkg.write(), pkg.version(), pkg.__all__)

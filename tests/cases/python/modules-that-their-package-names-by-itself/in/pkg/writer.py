@@ -1,0 +1,2 @@
+def write():
+    return 1
