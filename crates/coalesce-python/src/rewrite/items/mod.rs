@@ -17,6 +17,7 @@ mod calls;
 mod certain;
 mod changed_copies;
 mod changed_elsewhere;
+mod configured_names;
 mod counted;
 mod cut;
 mod early_reads;
@@ -50,6 +51,7 @@ mod reloaded;
 mod rename;
 mod results;
 mod roles;
+mod schemas;
 mod senses;
 mod set_by_parts;
 mod set_names;
@@ -270,6 +272,7 @@ pub fn plan(
 ) {
     signatures::check(mapping, texts, plan);
     shown_names::check(mapping, texts, plan);
+    schemas::check(mapping, texts, plan);
     if mapping.items.list.is_empty() {
         return;
     }

@@ -143,6 +143,7 @@ impl Traveller<'_> {
             let spellings = self.spellings();
             let found = modules.find_map(|module| self.longer_name(&module.path, &spellings, plan));
             plan.unproven.extend(found);
+            plan.unproven.extend(self.in_configuration());
         }
     }
 

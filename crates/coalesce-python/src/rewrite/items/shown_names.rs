@@ -57,10 +57,10 @@ enum Says {
 }
 
 /// A class that gets another name, or gives way to one that has another.
-struct RenamedClass {
-    module: usize,
-    item: String,
-    from: String,
+pub(super) struct RenamedClass {
+    pub(super) module: usize,
+    pub(super) item: String,
+    pub(super) from: String,
     to: String,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
 }
 
 /// What has another last name afterwards, each once.
-fn renamed(mapping: &Mapping<'_>) -> Vec<RenamedClass> {
+pub(super) fn renamed(mapping: &Mapping<'_>) -> Vec<RenamedClass> {
     let moved = mapping.items.list.iter();
     let moved = moved.filter(|moved| moved.travels() && moved.change.kind == ChangeKind::Move);
     let moved = moved.map(|moved| RenamedClass {
