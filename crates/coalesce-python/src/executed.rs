@@ -309,6 +309,8 @@ struct Registered {
     span: Option<ByteSpan>,
     /// What making it does else.
     does: Option<String>,
+    /// Whether a decorator or a base does all of it.
+    registers: bool,
 }
 
 impl Registered {
@@ -391,6 +393,7 @@ fn registered_items(
             arrives: moved.arrives,
             span,
             does,
+            registers: effects.of_item(moved.home, moved.item).is_some(),
         })
     });
     found.collect()

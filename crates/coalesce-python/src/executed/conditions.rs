@@ -431,6 +431,7 @@ impl ImportComparison<'_> {
     /// Items whose text arrives where the module that they leave was not run.
     fn items(&mut self, changes: &[Change]) {
         let mut runs = Runs::new(&self.old.certain);
+        let mut along = BTreeMap::new();
         for moved in moved_items(self.before, self.after, changes) {
             let MovedItem { home, arrives, .. } = moved;
             let arrived = self.was(arrives);
@@ -446,6 +447,17 @@ impl ImportComparison<'_> {
                 false => Strictness::Value,
             };
             self.read(home, Some(moved.item), strictness, arrives);
+            // What else it does when it is made comes at another time.
+            let registers = self.imported.told().of_item(home, moved.item).is_some();
+            let told = self.told.get_mut(&(home, moved.item.to_owned()));
+            let told = told.filter(|_| registers);
+            if let Some(told) = told.filter(|told| !told.is_empty())
+                && *along.entry((home, arrives)).or_insert_with(|| {
+                    is_run_along((self.old, self.new), self.was, (home, arrives))
+                })
+            {
+                told.clear();
+            }
         }
     }
 
@@ -588,6 +600,26 @@ impl ImportComparison<'_> {
         });
         self.told.insert(key, unproven.collect());
     }
+}
+
+/// Whether all who come to run a module ran another one before, and somebody does: that it is imported alone is nobody's
+/// way to it.
+fn is_run_along(
+    (old, new): (&Edges, &Edges),
+    was: &[Option<usize>],
+    (home, arrives): (usize, usize),
+) -> bool {
+    let mut runs = Runs::new(&old.certain);
+    let mut roots = new.certain.leading_to(&[arrives]);
+    // Those who import it later, or under a condition, come to run it as well.
+    let later = new.all.iter().filter(|edge| edge.1 == arrives);
+    roots.extend(later.map(|edge| edge.0));
+    let mut others = roots.into_iter().filter(|root| *root != arrives).peekable();
+    let any = others.peek().is_some();
+    any && others.all(|root| {
+        let root = was.get(root).copied().flatten();
+        root.is_some_and(|root| runs.of(root).has(home))
+    })
 }
 
 fn full_name(module: &str, item: Option<&str>) -> String {

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     flow::{Event, Flow, What},
-    graph::PythonGraph,
+    graph::{Entity, PythonGraph},
+    names::is_word,
 };
 
 /// What is told of a module that others read as an attribute of its package.
@@ -91,17 +92,38 @@ impl<'g> Losses<'g> {
         let is_lost = |module: &usize| self.now(*module).is_some_and(|now| !runs.has(now));
         let gone: BTreeSet<usize> = ran.members().filter(is_lost).collect();
         let mut unproven = Vec::new();
-        for module in &gone {
-            unproven.extend(self.of_module(*module, root, runs));
+        if !self.is_led_to((root, root_now)) {
+            for module in &gone {
+                unproven.extend(self.of_module(*module, root, runs));
+            }
+            unproven.extend(self.of_registered(root, ran, runs));
         }
-        unproven.extend(self.of_registered(root, ran, runs));
         let gone = gone.iter().filter_map(|module| self.now(*module));
         let gone: BTreeSet<usize> = gone.collect();
         if !gone.is_empty() {
             let (was, is) = ((self.before, root), (self.after, root_now));
-            unproven.extend(attributes(was, is, &gone));
+            let path = self.before.modules.get(root).map(|root| &root.path);
+            let text = path.and_then(|path| self.imported.told().texts.text(path));
+            let text = text.unwrap_or_default();
+            unproven.extend(attributes(was, is, &gone, &text));
         }
         unproven
+    }
+
+    /// Whether a module goes elsewhere that others import, and that nobody runs as a program: what is run on the way to it is
+    /// asked of those.
+    fn is_led_to(&self, (root, root_now): (usize, usize)) -> bool {
+        let name = |graph: &PythonGraph, module: usize| {
+            let module = graph.modules.get(module);
+            module.map(|module| module.name.clone())
+        };
+        let moves = name(self.before, root) != name(self.after, root_now);
+        let path = self.before.modules.get(root).map(|root| &root.path);
+        let is_program = || {
+            let text = path.and_then(|path| self.imported.told().texts.text(path));
+            text.is_none_or(|text| text.contains("__main__"))
+        };
+        moves && is_imported(self.before, root) && !is_program()
     }
 
     /// What a module does that is run no longer, unless that is told.
@@ -118,7 +140,9 @@ impl<'g> Losses<'g> {
     fn of_registered(&mut self, root: usize, ran: &ModuleSet, runs: &ModuleSet) -> Vec<Unproven> {
         let mut unproven = Vec::new();
         self.registered.retain(|item| {
-            let kept = !ran.has(item.home) || runs.has(item.arrives);
+            // Nobody comes to it by its module alone where others import that: they are looked at themselves.
+            let alone = item.registers && root == item.home && is_imported(self.before, root);
+            let kept = !ran.has(item.home) || runs.has(item.arrives) || alone;
             if !kept {
                 unproven.extend(item.unproven(self.before, root));
             }
@@ -128,12 +152,21 @@ impl<'g> Losses<'g> {
     }
 }
 
+/// Whether another module imports one as soon as it is executed.
+fn is_imported(graph: &PythonGraph, module: usize) -> bool {
+    let mut imports = graph.imports.iter();
+    imports.any(|import| {
+        import.target == ImportTarget::Module(module) && import.importer != module && import.eager
+    })
+}
+
 /// Where a module, as it is afterwards, reads one of these as an attribute of its package, and imports it
 /// nowhere itself.
 fn attributes(
     (before, was): (&PythonGraph, usize),
     (graph, root): (&PythonGraph, usize),
     gone: &BTreeSet<usize>,
+    text: &str,
 ) -> Vec<Unproven> {
     let (Some(module), Some(facts)) = (before.modules.get(was), graph.facts.get(root)) else {
         return Vec::new();
@@ -142,7 +175,9 @@ fn attributes(
     let known = before.facts.get(was);
     let same = known.is_some_and(|known| Arc::ptr_eq(known, facts));
     let reads = attributes_read(graph, (root, &facts.flow), gone);
-    let unproven = reads.into_iter().map(|(at, lost)| Unproven {
+    let values = read_of_values(graph, (root, &facts.flow), gone, text);
+    let values = values.filter(|(_, lost)| reads.iter().all(|(_, known)| known != lost));
+    let unproven = reads.into_iter().chain(values).map(|(at, lost)| Unproven {
         path: module.path.clone(),
         span: same.then(|| ByteSpan::empty(at)),
         kind: UnprovenKind::NotLoaded,
@@ -193,4 +228,38 @@ fn modules_read(graph: &PythonGraph, (module, flow): (usize, &Flow), event: &Eve
     // The first is bound by an import of this module; the others are attributes.
     through.drain(..through.len().min(1));
     through
+}
+
+/// Where a module first takes a package as a value that has one of these, and reads its name of something: `sub = pkg.sub`,
+/// `sub.old.f()`.
+fn read_of_values(
+    graph: &PythonGraph,
+    (module, flow): (usize, &Flow),
+    gone: &BTreeSet<usize>,
+    text: &str,
+) -> Option<(u32, usize)> {
+    let has_name = |name: &str| {
+        let attribute = format!(".{name}");
+        text.match_indices(&attribute).any(|(at, found)| {
+            let rest = text.get(at + found.len()..).unwrap_or_default();
+            !rest.starts_with(is_word)
+        })
+    };
+    let read = |lost: &usize| {
+        let (parent, leaf) = graph.modules.get(*lost)?.name.rsplit_once('.')?;
+        Some((graph.find(None, parent)?, *lost, leaf))
+    };
+    let lost: Vec<(usize, usize, &str)> = gone.iter().filter_map(read).collect();
+    flow.events().find_map(|event| {
+        let What::Use { local, chain, .. } = &event.what else {
+            return None;
+        };
+        let links = chain.iter().map(|name| flow.text(*name));
+        let Entity::Module(package) = graph.follow(module, *local, links).end else {
+            return None;
+        };
+        let mut lost = lost.iter();
+        let (_, lost, _) = lost.find(|(parent, _, leaf)| *parent == package && has_name(leaf))?;
+        Some((event.at, *lost))
+    })
 }

@@ -2,7 +2,8 @@
 //!
 //! `from .old import f` in `pkg/__init__.py` made `old` an attribute of `pkg`, for whoever writes `import pkg;
 //! pkg.old.g()`, and did what `old` does when it is imported. Where `f` has left it, the package imports `old` for itself,
-//! below the statement that loaded it. Only modules that items leave are looked at, as the packages around them load them.
+//! below the statement that loaded it. Modules that items leave are looked at, as the packages around them load them, and
+//! packages that modules leave: `from .sub.old import f` made `sub` an attribute.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +26,12 @@ pub fn added_imports(
     changes: &[Change],
     after_texts: &dyn Texts,
 ) -> Vec<AddedImport> {
-    let left = modules_that_items_leave(before, changes, after_texts);
+    let mut left = modules_that_items_leave(before, changes, after_texts);
+    let now = counterparts(before, after, changes);
+    left.extend(packages_that_modules_leave((before, after), changes, &now));
     if left.is_empty() {
         return Vec::new();
     }
-    let now = counterparts(before, after, changes);
     let search = Search {
         before,
         after,
@@ -59,6 +61,37 @@ fn modules_that_items_leave(
         effects.of_item(module, item).is_none().then_some(module)
     });
     homes.collect()
+}
+
+/// Packages that lose a module, and still have something that somebody may ask them for.
+fn packages_that_modules_leave(
+    (before, after): (&PythonGraph, &PythonGraph),
+    changes: &[Change],
+    now: &[Option<usize>],
+) -> BTreeSet<usize> {
+    let leave = |change: &&Change| change.subject == Subject::Module && change.shim.is_none();
+    let parents = changes.iter().filter(leave).filter_map(|change| {
+        let (parent, _) = change.from.rsplit_once('.')?;
+        let stays_inside = change
+            .to
+            .rsplit_once('.')
+            .is_some_and(|(to, _)| to == parent);
+        before.find(None, parent).filter(|_| !stays_inside)
+    });
+    let has_content = |package: &usize| {
+        let after_it = now.get(*package).copied().flatten();
+        after_it.is_some_and(|package| {
+            let own = after.facts.get(package);
+            let defines = own.is_some_and(|own| !own.defines.is_empty() || !own.imports.is_empty());
+            let below = after
+                .modules
+                .get(package)
+                .map(|own| format!("{}.", own.name));
+            let mut modules = after.modules.iter();
+            defines || below.is_some_and(|below| modules.any(|each| each.name.starts_with(&below)))
+        })
+    };
+    parents.filter(has_content).collect()
 }
 
 struct Search<'g> {

@@ -121,7 +121,8 @@ fn in_functions(needs: &Needs<'_>, module: usize) -> Vec<InFunction> {
 }
 
 fn is_waiting(import: &ImportStatement) -> bool {
-    !import.eager && !import.lazy && import.guard == Guard::None
+    // What stands in the block of a program is executed right there, once.
+    !import.eager && !import.top_level && !import.lazy && import.guard == Guard::None
 }
 
 fn in_function(

@@ -1,0 +1,3 @@
+import pkg.c
+
+print(pkg.c.lone())

@@ -1,0 +1,5 @@
+from .registry import register
+
+
+def base():
+    return 1

@@ -1,0 +1,2 @@
+def lone():
+    return 1

@@ -1,0 +1,7 @@
+from .inner import own
+
+ASKED = own
+
+
+def k():
+    return 4

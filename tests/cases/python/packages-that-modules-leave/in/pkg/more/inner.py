@@ -1,0 +1,2 @@
+def own():
+    return 1
