@@ -3,6 +3,9 @@
 //! Whoever replaces one definition by another in the same words takes them for the same. Names in them
 //! that lead elsewhere, to definitions that are not the same either, make them different.
 
+mod bare;
+mod one_form;
+
 use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeSet,
@@ -43,6 +46,8 @@ use crate::{
     parser::parse_module,
     rewrite::mapping::Mapping,
 };
+
+pub(super) use one_form::{adds_types_alone, name_in_library};
 
 /// What is known of a definition and the one that takes its place.
 pub(super) enum Comparison {
@@ -101,6 +106,7 @@ fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Com
         );
         return Comparison::Unknown(why);
     };
+    let (old, new) = one_form::of_both(mapping, modules, (old, new));
     if !says_the_same(&old, &new) {
         if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
             let (from, to) = (&swap.from, &swap.to);
@@ -508,6 +514,8 @@ pub(super) struct Definition {
     read: Rc<ReadModule>,
     pub(super) statement: Stmt,
     pub(super) span: ByteSpan,
+    /// Whether its types are left out, since the one that it is compared with has none.
+    untyped: bool,
 }
 
 impl Definition {
@@ -530,7 +538,8 @@ impl Definition {
             module,
             item: item.to_owned(),
             span: shift(statement.range(), read.start),
-            statement: bare(statement, item),
+            statement: bare::bare(statement, item),
+            untyped: false,
             read: Rc::clone(&read),
         })
     }
@@ -558,7 +567,10 @@ impl Definition {
         self.read.analysis.uses.iter().filter(|used| {
             used.chain.first().is_some_and(|root| {
                 let scope = self.read.analysis.binding_scope(used.scope, &root.text);
-                self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
+                let of_types = self.untyped && used.annotation;
+                self.span.contains(root.span)
+                    && !(used.store || of_types)
+                    && matches!(scope, None | Some(0))
             })
         })
     }
@@ -731,64 +743,4 @@ fn is_comparable(statement: &Stmt, item: &str) -> bool {
         Some(_) => is_comparable(one, item),
         None => is_plain(one),
     })
-}
-
-/// A definition without its name and its documentation.
-fn bare(statement: &Stmt, item: &str) -> Stmt {
-    let mut statement = statement.clone();
-    strip(&mut statement);
-    match &mut statement {
-        Stmt::FunctionDef(function) => function.name.id = ast::name::Name::empty(),
-        Stmt::ClassDef(class) => class.name.id = ast::name::Name::empty(),
-        other => forget_targets(other, item),
-    }
-    statement
-}
-
-fn forget_targets(statement: &mut Stmt, item: &str) {
-    let forget_all = |body: &mut [Stmt]| body.iter_mut().for_each(|one| forget_targets(one, item));
-    match statement {
-        Stmt::Assign(assign) => {
-            let targets = assign.targets.iter_mut();
-            targets.for_each(|target| forget(target, item));
-        }
-        Stmt::AnnAssign(assign) => forget(&mut assign.target, item),
-        Stmt::Try(found) => {
-            forget_all(&mut found.body);
-            forget_all(&mut found.orelse);
-            forget_all(&mut found.finalbody);
-            for ast::ExceptHandler::ExceptHandler(handler) in &mut found.handlers {
-                forget_all(&mut handler.body);
-            }
-        }
-        Stmt::If(found) => {
-            forget_all(&mut found.body);
-            for clause in &mut found.elif_else_clauses {
-                forget_all(&mut clause.body);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn forget(target: &mut Expr, item: &str) {
-    if let Expr::Name(name) = target
-        && name.id.as_str() == item
-    {
-        name.id = ast::name::Name::empty();
-    }
-}
-
-fn strip(statement: &mut Stmt) {
-    let body = match statement {
-        Stmt::FunctionDef(function) => &mut function.body,
-        Stmt::ClassDef(class) => &mut class.body,
-        _ => return,
-    };
-    let documented =
-        matches!(body.first(), Some(Stmt::Expr(first)) if first.value.is_string_literal_expr());
-    if documented {
-        body.remove(0);
-    }
-    body.iter_mut().for_each(strip);
 }

@@ -8,11 +8,12 @@ use coalesce_model::{Texts, language::SameValue};
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, comparable::ComparableExpr};
 use ruff_text_size::Ranged;
 
-use super::equivalence::{Modules, ReadModule};
+use super::equivalence::{Definition, Modules, ReadModule, adds_types_alone};
 use crate::{
     analysis::shift,
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
+    rewrite::mapping::Mapping,
 };
 
 /// What a name is once its module has run.
@@ -53,7 +54,13 @@ pub fn same_value(
     }
     let modules = Modules::new(texts);
     let both = ((home, item.as_str()), (other, name.as_str()));
-    are_one(graph, &modules, both).then_some(SameValue::Given)
+    let given = are_one(graph, &modules, both) || {
+        let mapping = Mapping::new(graph, &[], texts);
+        let read = |(module, item)| Definition::new(&mapping, module, item, &modules);
+        let definitions = read(both.0).zip(read(both.1));
+        definitions.is_some_and(|pair| adds_types_alone(&mapping, &modules, pair))
+    };
+    given.then_some(SameValue::Given)
 }
 
 /// Whether two names have one value whatever can be imported.

@@ -10,7 +10,7 @@ use ruff_python_ast::{
     comparable::{ComparableExpr, ComparableStmt},
 };
 
-use super::equivalence::{Definition, Modules, body_of, item_of};
+use super::equivalence::{Definition, Modules, body_of, item_of, name_in_library};
 use crate::{
     analysis::Use,
     facts::{ImportStatement, Leaf},
@@ -109,7 +109,10 @@ impl<'m> Senses<'m> {
         if names.is_some_and(|(a, b)| a.text == old.item && b.text == new.item) {
             return Sense::Same;
         }
-        let same_name = old.meaning(self.mapping, a) == new.meaning(self.mapping, b);
+        let graph = self.mapping.graph;
+        let libraries = name_in_library(graph, old, a).zip(name_in_library(graph, new, b));
+        let same_name = libraries.is_some_and(|(was, is)| was == is)
+            || old.meaning(self.mapping, a) == new.meaning(self.mapping, b);
         let places = item_of(self.mapping, old, a).zip(item_of(self.mapping, new, b));
         // What is of the one class is not of the other, whatever their texts.
         let two = places.as_ref().is_some_and(|(was, is)| was != is);

@@ -1,0 +1,3 @@
+from pkg.a import Box, scale
+
+print(scale([1]), Box().grow(2))

@@ -1,0 +1,3 @@
+from pkg.c import shown
+
+print(shown(1))

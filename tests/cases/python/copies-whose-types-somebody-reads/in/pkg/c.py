@@ -1,0 +1,2 @@
+def shown(value):
+    return value + 1

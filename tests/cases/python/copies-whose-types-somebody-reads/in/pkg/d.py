@@ -1,0 +1,2 @@
+def shown(value: int) -> int:
+    return value + 1

@@ -1,0 +1,3 @@
+from pkg import d
+
+print(d.shown.__annotations__)
