@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Use},
-    graph::Entity,
+    graph::{Entity, PythonGraph},
     names::{Names, is_word, last_word, occurrences_of_word},
     references::Mentions,
 };
@@ -30,21 +30,29 @@ const BY_NAME: [&str; 6] = [
 /// Tells each place where a module that an item leaves is taken as a value.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     let mapping = file.mapping;
+    if mapping.items.list.is_empty() {
+        return;
+    }
     let leaves = |module: usize, read: &Option<BTreeSet<&str>>| {
         let mut items = mapping.items.list.iter();
         items.find(|moved| {
             let item = moved.item.as_str();
             let may_be_read = read.as_ref().is_none_or(|read| read.contains(item));
-            moved.source == module && leaves_untold(moved) && may_be_read
+            moved.source == module
+                && may_be_read
+                && (leaves_untold(moved) || leaves_shim(moved) && is_asked_of_values(file, moved))
         })
     };
-    if mapping.items.list.is_empty() {
-        return;
-    }
-    let why = "the module is taken as a value; what is read of it elsewhere is not known";
     for (module, span, used) in modules_read(file) {
-        if let Some(moved) = leaves(module, &read_of_local(file, used)) {
+        let read = read_of_local(file, used).or_else(|| names_asked_for(file.text, used));
+        if let Some(moved) = leaves(module, &read) {
             let name = &moved.change.from;
+            let why = match leaves_shim(moved) {
+                true => "the module is taken as a value; who asks that for the item is warned",
+                false => {
+                    "the module is taken as a value; what is read of it elsewhere is not known"
+                }
+            };
             found.told.doubt(span, UnprovenKind::UnknownType, name, why);
         }
     }
@@ -253,6 +261,42 @@ fn read_of_local<'f>(file: &'f File<'_>, used: &Use) -> Option<BTreeSet<&'f str>
     (is_local && !sets_any).then_some(read)
 }
 
+/// The names by which a module is asked where a loop goes through literals: `for name in ("f", "g"): getattr(module, name)`.
+fn names_asked_for<'t>(text: &'t str, used: &Use) -> Option<BTreeSet<&'t str>> {
+    let (first, last) = used.chain.first().zip(used.chain.last())?;
+    let before = text.get(..first.span.start as usize)?;
+    let call = before.trim_end().strip_suffix('(')?;
+    let after = text
+        .get(last.span.end as usize..)?
+        .trim_start()
+        .strip_prefix(',')?;
+    let after = after.trim_start();
+    let variable = after
+        .get(..after.find(|c| !is_word(c))?)
+        .filter(|name| !name.is_empty())?;
+    let head = format!("for {variable} in ");
+    let mut loops = text.match_indices(&head);
+    let (Some((at, _)), None) = (loops.next(), loops.next()) else {
+        return None;
+    };
+    let set = [format!("{variable} ="), format!("{variable} :=")];
+    let list = text.get(at + head.len()..)?;
+    let list = list.strip_prefix(['(', '['])?;
+    let list = list.get(..list.find([')', ']'])?)?;
+    let names = list
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let literal = |name: &'t str| {
+        let quote = name.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let inner = name.strip_prefix(quote)?.strip_suffix(quote)?;
+        inner.chars().all(is_word).then_some(inner)
+    };
+    let names: BTreeSet<&str> = names.map(literal).collect::<Option<_>>()?;
+    let by_name = BY_NAME.contains(&last_word(call));
+    (by_name && !set.iter().any(|set| text.contains(set.as_str()))).then_some(names)
+}
+
 /// The name that a line gives what a use reads, and nothing else: `m = a.b`, `m = a if c else None`.
 fn local_given<'t>(text: &'t str, used: &Use) -> Option<&'t str> {
     let (first, last) = used.chain.first().zip(used.chain.last())?;
@@ -297,6 +341,41 @@ fn is_asked_for(text: &str, used: &Use) -> bool {
 
 fn leaves_untold(moved: &Moved) -> bool {
     !moved.supersedes() && !moved.follows && moved.change.shim.is_none()
+}
+
+fn leaves_shim(moved: &Moved) -> bool {
+    !moved.follows && moved.change.shim.is_some()
+}
+
+/// Whether an item is read of something that is not known, or may be, by a name that a file works out.
+fn is_asked_of_values(file: &File<'_>, moved: &Moved) -> bool {
+    let attribute = format!(".{}", moved.item);
+    let mut mentioning = file.mapping.mentioning(&moved.item).iter();
+    file.text.contains("getattr(")
+        || mentioning.any(|(other, text)| {
+            let read = || {
+                reads_of_value(file.mapping, *other, text, &moved.item)
+                    || reads_of_item(file.graph(), *other, text, &moved.item)
+            };
+            text.contains(&attribute) && read()
+        })
+}
+
+/// Whether an attribute of this name is read of what a module of the tree defines: a variable that may hold anything.
+fn reads_of_item(graph: &PythonGraph, module: usize, text: &str, attribute: &str) -> bool {
+    let analysis = Analysis::new(text);
+    let names = Names::new(graph, Some(module), &analysis);
+    analysis.uses.iter().any(|used| {
+        let attributes = used.chain.iter().skip(1);
+        let at = attributes
+            .map(|link| &link.text)
+            .position(|text| text == attribute);
+        at.is_some_and(|at| {
+            let meanings = names.meanings(used);
+            let of = meanings.get(at).and_then(|meaning| meaning.entity.as_ref());
+            matches!(of, Some(Entity::Item(..)))
+        })
+    })
 }
 
 /// The module that all of a use names, or whose table of names it takes: `module.__dict__`.

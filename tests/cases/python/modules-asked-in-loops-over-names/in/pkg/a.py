@@ -1,0 +1,10 @@
+def f():
+    return 1
+
+
+def kept():
+    return 2
+
+
+def asked():
+    return 3

@@ -1,0 +1,3 @@
+from . import maths
+from . import words
+from . import plain

@@ -1,0 +1,7 @@
+import pkg
+
+ops = pkg.words
+
+
+def call(name):
+    return getattr(ops, name)()

@@ -1,0 +1,3 @@
+import pkg
+
+ops = pkg.plain

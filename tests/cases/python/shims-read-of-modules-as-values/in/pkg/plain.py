@@ -1,0 +1,6 @@
+def k():
+    return 1
+
+
+def own():
+    return 2
