@@ -1,8 +1,12 @@
 //! Import statements: each leaf goes to where its target is, the rest of the statement stays.
 
+mod stars;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Form, Guard, Module, UnprovenKind, Uses, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Form, Guard, Uses, finding::codes};
+
+use stars::check_star;
 
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
@@ -310,113 +314,24 @@ pub fn check_item(
     }
 }
 
-/// A star import needs what the file uses of it, and all of it where the file passes it on.
-fn check_star(file: &File<'_>, module: usize, leaf: &Leaf, found: &mut FileEdits) {
-    let Some(exports) = file
-        .graph()
-        .modules
-        .get(module)
-        .map(|module| &module.exports)
-    else {
-        return;
-    };
-    let passes_on = file
-        .module
-        .and_then(|module| file.graph().modules.get(module))
-        .is_some_and(|module| module.package);
-    for name in exports {
-        if passes_on || file.index().is_unbound(name) {
-            check_item(file, module, name, leaf.name.span, found);
-            check_offered(file, module, (name, leaf), found);
-        }
-    }
-    check_hidden(file, (module, exports), leaf, found);
-}
-
-/// The module that stands in for one that goes away.
-fn stand_in<'f>(file: &File<'f>, module: usize) -> Option<&'f Module> {
-    let graph = file.graph();
-    let new = file
-        .mapping
-        .new_name(module)
-        .filter(|_| file.mapping.goes_away(module))?;
-    graph.modules.get(graph.find(None, new)?)
-}
-
-/// Refuses a name that comes by a star import, where the module in place of `module` has it and does not give it to one.
-fn check_offered(
-    file: &File<'_>,
-    module: usize,
-    (name, leaf): (&str, &Leaf),
-    found: &mut FileEdits,
-) {
-    let Some(target) = stand_in(file, module) else {
-        return;
-    };
-    let new = file.mapping.item_after(module, name);
-    if target.defines.contains(&new) && !target.exports.contains(&new) {
-        let message = format!(
-            "`{name}` comes by this star import, and `{}` does not give `{new}` to one",
-            target.name
-        );
-        let help = Some("add it to its `__all__`, or import it by its name here".to_owned());
-        let code = codes::MISMATCHED_REPLACEMENT;
-        found.refuse_as(code, leaf.name.span, message, help);
-    }
-}
-
-/// Tells a name that the module in place of another one brings by a star import as well, and that hides one which stood
-/// there before.
-fn check_hidden(
-    file: &File<'_>,
-    (module, exports): (usize, &[String]),
-    leaf: &Leaf,
-    found: &mut FileEdits,
-) {
-    let Some(target) = stand_in(file, module) else {
-        return;
-    };
-    let brought: Vec<String> = exports
-        .iter()
-        .map(|name| file.mapping.item_after(module, name))
-        .collect();
-    let at = leaf.name.span.start;
-    let mut more = target
-        .exports
-        .iter()
-        .filter(|name| !brought.contains(*name));
-    let Some(name) = more.find(|name| is_there_before(file, name, at)) else {
-        return;
-    };
-    let why = format!(
-        "`{}` gives `{name}` to this star import as well, which hides the one from above",
-        target.name
-    );
-    let full = format!("{}.{name}", target.name);
-    let kind = UnprovenKind::Equivalence;
-    found.told.doubt(leaf.name.span, kind, &full, &why);
-}
-
-/// Whether a file has a name from before a place, by itself or by a star import.
-fn is_there_before(file: &File<'_>, name: &str, at: u32) -> bool {
-    let bound = file.analysis().bindings(0, name).iter();
-    let mut bound = bound.filter(|binding| binding.span.end < at);
-    let imports = file.analysis().imports.iter();
-    let mut above = imports.filter(|(import, scope)| *scope == 0 && import.span.end < at);
-    bound.next().is_some()
-        || above.any(|(import, _)| {
-            let star = import.leaves.iter().any(|leaf| leaf.name.text == "*");
-            let base = import.base(file.package).unwrap_or_default();
-            let module = file.base_module(import, &base).filter(|_| star);
-            let module = module.and_then(|module| file.graph().modules.get(module));
-            module.is_some_and(|module| module.exports.iter().any(|own| own == name))
-        })
-}
-
 /// Whether an item is on offer by a table that goes on naming the module which it leaves.
 pub fn through_old_module(file: &File<'_>, module: Option<usize>, item: &str) -> bool {
     let moved = module.and_then(|module| file.mapping.items.get(module, item));
     moved.is_some_and(|moved| offers::stays_on_offer(file.mapping, moved))
+}
+
+/// Whether the next line of a block is a statement of it as well, so that one of it may go.
+fn has_statement_below(text: &str, statement: ByteSpan) -> bool {
+    let before = text.get(..statement.start as usize).unwrap_or_default();
+    let indentation = before.rsplit('\n').next().unwrap_or_default();
+    let rest = text.get(statement.end as usize..).unwrap_or_default();
+    let mut below = rest
+        .split('\n')
+        .skip(1)
+        .filter(|line| !line.trim().is_empty());
+    let next = below.next().and_then(|line| line.strip_prefix(indentation));
+    let alone = !indentation.is_empty() && indentation.trim().is_empty();
+    alone && next.is_some_and(|next| !next.starts_with(|c: char| c.is_whitespace() || c == '#'))
 }
 
 struct Statement<'a> {
@@ -490,17 +405,44 @@ impl Statement<'_> {
         if own.contains(&false) {
             let mut stays = destinations.iter().filter(|each| !each.own);
             if stays.any(|each| each.parent != self.base || each.changed) {
-                let message = "names of this import go to several places; part it first".to_owned();
-                found.refuse(self.import.span, message, None);
-                return;
+                return self.part(destinations, found);
             }
             self.remove_leaves(&own, found);
             return;
         }
         let plain = self.import.guard == Guard::None && !self.import.conditional;
         let line = items::source_line(self.file.text, self.import.span);
-        let line = line.filter(|_| self.import.top_level && plain);
+        let unguarded = self.import.guard == Guard::None;
+        let goes = self.import.top_level && plain
+            || unguarded && has_statement_below(self.file.text, self.import.span);
+        let line = line.filter(|_| goes);
         found.push(line.unwrap_or_else(|| Edit::replace(self.import.span, "pass")));
+    }
+
+    /// Names of which this file has some itself go to several places: each place gets a statement.
+    fn part(&self, destinations: &[Destination], found: &mut FileEdits) {
+        let written = self.import.span.of(self.file.text).unwrap_or_default();
+        if written.contains('#') {
+            let message = "names of this import go to several places; part it first".to_owned();
+            return found.refuse(self.import.span, message, None);
+        }
+        let mut parents: Vec<&str> = Vec::new();
+        for (leaf, to) in self.leaves(destinations, |to| !to.own) {
+            if to.changed {
+                self.note(leaf, to, "this name of the list is elsewhere now", found);
+            }
+            if !parents.contains(&to.parent.as_str()) {
+                parents.push(&to.parent);
+            }
+        }
+        let (_, line_start) = self.file.place_after(self.import);
+        let parents = parents.into_iter();
+        let statements = parents.map(|parent| self.statement(parent, destinations, &line_start));
+        let statements: Vec<String> = statements.collect();
+        found.push(Edit::replace(
+            self.import.span,
+            statements.join(&line_start),
+        ));
     }
 
     /// Uses of an import by its other name take the definition's.

@@ -633,6 +633,10 @@ impl<'g> Mapping<'g> {
     pub fn lacks(&self, module: usize, item: &str) -> Option<&str> {
         let new = self.new_name(module).filter(|_| self.goes_away(module))?;
         let target = self.graph.find(None, new)?;
+        // Who names an item that an entry of its own takes elsewhere follows that.
+        if self.items.get(module, item).is_some() {
+            return None;
+        }
         let name = self.item_after(module, item);
         let arrives = self
             .items

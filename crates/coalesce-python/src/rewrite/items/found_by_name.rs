@@ -25,7 +25,7 @@ use crate::{
     analysis::{Analysis, Binding, Definition, DefinitionKind, Use, shift},
     facts::ImportStatement,
     graph::Entity,
-    names::{Names, is_word},
+    names::{Names, is_word, occurrences},
     parser::{parse_module, statements},
     rewrite::{
         introspection::frame_readers,
@@ -173,7 +173,9 @@ fn read_off(mapping: &Mapping<'_>, reader: usize, text: &str, moved: &Moved) -> 
         let entity = known
             .get(before)
             .and_then(|meaning| meaning.entity.as_ref());
-        let told = entity.is_some_and(|entity| *entity != Entity::Opaque);
+        let of_module = analysis.binding_scope(used.scope, root) == Some(0);
+        let library = of_module && mapping.graph.member(reader, root) == Entity::External;
+        let told = library || entity.is_some_and(|entity| *entity != Entity::Opaque);
         (!told).then(|| used.chain.get(position).map(|link| link.span))?
     })
 }
@@ -325,9 +327,32 @@ impl Traveller<'_> {
         let folder = self.path.parent().unwrap_or_else(TreePath::root);
         let reached = match self.path.file_name() {
             "conftest.py" => folder.is_root() || user.strip_prefix(&folder).is_some(),
-            _ => user == self.path,
+            // What is neither collected nor loaded gives its fixtures to those who import them, and they follow.
+            _ => user == self.path && (is_test(self.path.file_name()) || self.is_plugin()),
         };
         reached && !(self.reaches_after(user) && self.moved.name == self.moved.item)
+    }
+
+    /// Whether something may load the module that a fixture leaves by its name: `pytest_plugins = ["pkg.fixtures"]`, `-p`.
+    fn is_plugin(&self) -> bool {
+        let Some(home) = self.mapping.graph.modules.get(self.moved.source) else {
+            return true;
+        };
+        let mut texts = self.texts.paths().iter().filter(|path| {
+            let settings = [
+                "setup.py",
+                "setup.cfg",
+                "pyproject.toml",
+                "tox.ini",
+                "pytest.ini",
+            ];
+            settings.contains(&path.file_name())
+        });
+        let named = |path: &TreePath| {
+            let text = self.texts.text(path).unwrap_or_default();
+            occurrences(&text, &home.name).next().is_some()
+        };
+        texts.any(named) || is_in_a_text(self.mapping, &home.name, self.texts).is_some()
     }
 
     /// A fixture that its `conftest.py` imports from now on.

@@ -313,7 +313,8 @@ impl Around<'_> {
             let why = format!("pytest does not look into a folder `{folder}` (`norecursedirs`)");
             return self.refuse(test, &why, plan);
         }
-        if self.settings.reaches(&test.path) && !self.settings.reaches(&test.target) {
+        let after = self.settings.after(&self.mapping.paths);
+        if self.settings.reaches(&test.path) && !after.reaches(&test.target) {
             let why = "it would lie outside of the `testpaths`, where pytest looks for tests";
             self.refuse(test, why, plan);
         }

@@ -1,6 +1,7 @@
 //! What a project tells pytest about where tests are.
 
 use coalesce_model::{Texts, TreePath};
+use rustc_hash::FxHashMap;
 
 /// Folders that pytest does not look into unless it is told otherwise.
 const NOT_LOOKED_INTO: [&str; 9] = [
@@ -61,6 +62,19 @@ impl TestSettings {
             let mut patterns = self.passed_over.iter();
             !folder.is_empty() && patterns.any(|pattern| fits(pattern, folder))
         })
+    }
+
+    /// The same once folders have gone elsewhere: who names one that moves names it by its new place.
+    pub(super) fn after(&self, moved: &FxHashMap<String, String>) -> Self {
+        let new = |place: &String| {
+            let plain = place.trim_end_matches('/').trim_start_matches("./");
+            moved.get(plain).unwrap_or(place).clone()
+        };
+        Self {
+            passed_over: self.passed_over.clone(),
+            paths: self.paths.iter().map(new).collect(),
+            ..*self
+        }
     }
 
     /// Whether tests are looked for where a file is.

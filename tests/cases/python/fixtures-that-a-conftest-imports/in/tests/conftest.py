@@ -1,0 +1,3 @@
+from tests.helpers import data, maker
+
+pytest_plugins = ["tests.plugin"]

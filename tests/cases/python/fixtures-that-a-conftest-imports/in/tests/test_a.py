@@ -1,0 +1,2 @@
+def test(data, maker, more):
+    assert maker() == data == more

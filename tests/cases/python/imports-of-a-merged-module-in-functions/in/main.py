@@ -1,0 +1,3 @@
+from pkg.new import h, k
+
+print(h(), k(False))

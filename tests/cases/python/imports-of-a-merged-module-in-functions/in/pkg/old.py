@@ -1,0 +1,10 @@
+def f():
+    return 1
+
+
+def g():
+    return 2
+
+
+def e():
+    return 3
