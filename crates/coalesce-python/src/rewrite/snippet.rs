@@ -86,6 +86,28 @@ pub fn session_code(text: &str, span: ByteSpan) -> String {
     JoinedLines::new(text, &lines).code
 }
 
+/// Where the code of a session uses a name that nothing in it binds: that of the module around it.
+pub fn session_uses(text: &str, span: ByteSpan, name: &str) -> Vec<ByteSpan> {
+    let prompts = |line| code_line(text, line, &[">>>", "..."]);
+    let lines: Vec<Line> = lines(text, span).into_iter().filter_map(prompts).collect();
+    let joined = JoinedLines::new(text, &lines);
+    if !joined.code.contains(name) {
+        return Vec::new();
+    }
+    let analysis = Analysis::new(&joined.code);
+    let roots = analysis.uses.iter().filter_map(|used| {
+        let root = used.chain.first().filter(|root| root.text == name)?;
+        let bound = analysis.binding_scope(used.scope, name);
+        bound.is_none().then_some(root.span)
+    });
+    let mut found: Vec<ByteSpan> = roots
+        .filter_map(|root| Some(joined.place(root)?.0))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
 /// Lines of a text as one piece of code.
 struct JoinedLines<'l> {
     lines: &'l [Line],

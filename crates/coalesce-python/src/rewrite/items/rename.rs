@@ -9,7 +9,7 @@ use super::{
 use crate::{
     analysis::{Analysis, Use},
     facts::Spanned,
-    rewrite::{export_list::ExportList, mapping::Mapping},
+    rewrite::{export_list::ExportList, mapping::Mapping, snippet::session_uses},
 };
 
 /// What stands in the way of uses of an item that are to say another name of its module.
@@ -76,6 +76,18 @@ pub fn gives_way(source: &Source, moved: &Moved, plan: &mut LanguagePlan) -> boo
     why.is_none()
 }
 
+/// Where examples in the documentation of a file use a name of the module.
+pub fn in_examples(
+    source: &Source,
+    item: &str,
+    counts: impl Fn(ByteSpan) -> bool,
+) -> Vec<ByteSpan> {
+    let strings = source.analysis.strings.iter();
+    let documents = strings.filter(|string| string.documentation && counts(string.span));
+    let uses = documents.flat_map(|string| session_uses(&source.text, string.span, item));
+    uses.collect()
+}
+
 fn refuse(source: &Source, moved: &Moved, why: &str, plan: &mut LanguagePlan) {
     let bindings = source.analysis.bindings(0, &moved.item);
     let span = bindings.first().map(|binding| binding.span);
@@ -100,6 +112,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
     let mut spans: Vec<_> = uses_of(analysis, item).map(|(_, root)| root.span).collect();
     spans.extend(bindings.iter().map(|binding| binding.span));
     spans.extend(reflection::own_name(source, moved));
+    spans.extend(in_examples(source, item, |_| true));
     spans.sort();
     spans.dedup();
     let edits = plan.edits.entry(source.path.clone()).or_default();

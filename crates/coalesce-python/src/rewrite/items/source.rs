@@ -486,6 +486,13 @@ fn block(
         );
         let called = reflection::own_name(source, moved);
         edits.extend(called.map(|span| Edit::replace(span, &moved.name)));
+        let own = |span: ByteSpan| cut.extents.iter().any(|extent| extent.contains(span));
+        let shown = super::rename::in_examples(source, &moved.item, own);
+        edits.extend(
+            shown
+                .into_iter()
+                .map(|span| Edit::replace(span, &moved.name)),
+        );
     }
     arriving.blocks.push(Block {
         index: cut.index,

@@ -23,7 +23,14 @@ impl Traveller<'_> {
             let mut uses = example.uses.iter();
             let travels = own.contains(*span);
             let renamed = self.moved.name != self.moved.item;
+            // An example in documentation follows, where the name is that of its module.
+            let strings = self.source.analysis.strings.iter();
+            let mut documents = strings.filter(|string| string.documentation);
+            let is_document = documents.any(|string| string.span == *span);
+            let stays = self.moved.parent == self.module_left();
+            let follows = is_document && (travels || stays);
             let why = if renamed
+                && !follows
                 && example
                     .uses
                     .iter()
@@ -35,13 +42,21 @@ impl Traveller<'_> {
                 missing
                     .map(|name| format!("the example uses `{name}` of the module that it leaves"))
             } else {
-                let gone = !self.stays_known() && uses.any(|used| self.is_itself(example, used));
+                let gone = !follows
+                    && !self.stays_known()
+                    && uses.any(|used| self.is_itself(example, used));
                 gone.then(|| "the example, which stays, uses it without an import".to_owned())
             };
             if let Some(why) = why {
                 self.doubt(*span, UnprovenKind::OwnPlace, why, plan);
             }
         }
+    }
+
+    /// The name of the module that has the definition.
+    fn module_left(&self) -> &str {
+        let module = self.mapping.graph.modules.get(self.moved.source);
+        module.map_or("", |module| module.name.as_str())
     }
 
     /// Whether the module that the definition leaves goes on binding its name: a shim binds none among those that
