@@ -426,11 +426,26 @@ impl<'f> NamedWords<'f> {
     }
 }
 
-/// The names that stand in a text.
+/// The names that stand in a text, and in what strings of it put between braces: `f"{_shown(n)}"`.
 fn words<'f>(file: &'f SourceFile, place: &Place) -> impl Iterator<Item = &'f str> {
     let span = place.span;
-    let tokens = file.tokens.iter().filter(move |token| {
-        token.class == TokenClass::Word && span.start <= token.start && token.start < span.end
-    });
-    tokens.filter_map(|token| token.span().of(&file.text))
+    let tokens = file.tokens.iter();
+    let tokens = tokens.filter(move |token| span.start <= token.start && token.start < span.end);
+    tokens.flat_map(|token| {
+        let text = token.span().of(&file.text).unwrap_or_default();
+        let (word, parts) = match token.class {
+            TokenClass::Word => (Some(text), None),
+            _ => (None, text.contains('{').then(|| braced_words(text))),
+        };
+        word.into_iter().chain(parts.into_iter().flatten())
+    })
+}
+
+/// The words of what stands between braces in a string.
+fn braced_words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split('{').skip(1);
+    let inside = parts.filter_map(|part| part.split('}').next());
+    let apart = |c: char| !(c.is_alphanumeric() || c == '_');
+    let words = inside.flat_map(move |part| part.split(apart));
+    words.filter(|word| !word.is_empty())
 }

@@ -11,7 +11,10 @@ mod rust_tests;
 mod tell;
 mod visibility;
 
-use std::{cell::OnceCell, collections::BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_clones::{
     SourceFile,
@@ -29,7 +32,7 @@ use crate::{
     Checked,
     check::{OpenMerge, change},
 };
-use fates::{Fate, Part};
+use fates::{Fate, Part, last};
 use tell::Undecided;
 
 /// What there is to say of the open merges.
@@ -75,11 +78,50 @@ pub fn expand(
             Err(mut found) => errors.append(&mut found),
         }
     }
+    merged.refusals.extend(brought_twice(checked, index));
     if errors.is_empty() {
         Ok(merged)
     } else {
         Err(errors)
     }
+}
+
+/// Items of several modules that come to one name of one module: of two definitions the last one would be what all get.
+fn brought_twice(checked: &Checked, index: &Index<'_>) -> Vec<Finding> {
+    let mut refusals = Vec::new();
+    for (language, changes) in &checked.changes {
+        // Rust tells types, values and macros of one name apart.
+        let graph = index
+            .graph(*language)
+            .filter(|_| language.separator() == ".");
+        let Some(graph) = graph else { continue };
+        let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+        let items = changes
+            .iter()
+            .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+        for change in items {
+            let first = *known.entry(&change.to).or_insert(&change.from);
+            if first == change.from {
+                continue;
+            }
+            let home = change.from.rsplit_once(language.separator());
+            let mut modules = graph.modules().iter();
+            let module = home.and_then(|(home, _)| modules.find(|module| module.name == home));
+            let path = module.map_or_else(TreePath::root, |module| module.path.clone());
+            let item = last(&change.from);
+            refusals.push(Finding {
+                code: codes::UNDECIDED_MERGE,
+                severity: Severity::Error,
+                path,
+                span: None,
+                message: format!("`{first}` and `{}` both come to `{}`", change.from, change.to),
+                help: Some(format!(
+                    "write `decide = {{ {item} = \"rename:NAME\" }}` in one of the merges, or replace one by the other first"
+                )),
+            });
+        }
+    }
+    refusals
 }
 
 /// One merge, and what it is held against.

@@ -26,6 +26,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     if folders.is_empty() {
         return;
     }
+    plan.unproven.extend(behind_shims(mapping, &folders));
     for path in texts.paths() {
         let file = path.file_name();
         if !matches!(file, "pyproject.toml" | "setup.cfg" | "setup.py") {
@@ -37,6 +38,35 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
                 .extend(of_file(mapping, &folders, path, &text));
         }
     }
+}
+
+/// Packages that a shim stays for and whose data goes along: who looks for that beside the old name finds none.
+fn behind_shims(mapping: &Mapping<'_>, folders: &[Folder<'_>]) -> Vec<Unproven> {
+    let shims = mapping
+        .changes
+        .iter()
+        .filter(|change| change.shim.is_some());
+    let found = shims.filter_map(|change| {
+        let mut folders = folders.iter();
+        let folder = folders.find(|folder| folder.name == change.from)?;
+        let mut data = folder.data.iter().map(|(path, _)| path);
+        let data = data.find(|path| {
+            let code = matches!(
+                path.extension(),
+                Some("pyi" | "pyc" | "pyx" | "pxd" | "so" | "pyd")
+            );
+            !code && path.file_name() != "py.typed"
+        })?;
+        Some(Unproven {
+            path: data.clone(),
+            span: None,
+            kind: UnprovenKind::OwnPlace,
+            name: change.from.clone(),
+            why: "data of a package behind a shim: who looks for it by the old name finds none"
+                .to_owned(),
+        })
+    });
+    found.collect()
 }
 
 /// The patterns of a project file that lose something.

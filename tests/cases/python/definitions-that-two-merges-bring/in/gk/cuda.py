@@ -1,0 +1,2 @@
+def sync():
+    return "cuda"

@@ -1,0 +1,9 @@
+_UNIT = "B"
+
+
+def _shown(n):
+    return f"{n} {_UNIT}"
+
+
+def told(n):
+    return f"cuda {_shown(n)}"

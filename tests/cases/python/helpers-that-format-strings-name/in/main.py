@@ -1,0 +1,3 @@
+from gk.cuda import told
+
+print(told(1))
