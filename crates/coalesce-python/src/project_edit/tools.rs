@@ -14,7 +14,7 @@ use crate::rewrite::Mapping;
 
 /// What a word of a setting is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum SettingRole {
     /// It names the package, or its folder.
     Name,
     /// It says which packages are built.
@@ -25,9 +25,9 @@ enum Role {
 
 /// A text of a setting, without its quotes.
 #[derive(Debug, PartialEq, Eq)]
-struct Value {
+struct SettingValue {
     span: ByteSpan,
-    role: Role,
+    role: SettingRole,
 }
 
 /// Keys whose values are names of packages and modules, folders, and patterns of both.
@@ -94,12 +94,16 @@ fn plain(key: &str) -> String {
 }
 
 /// What the values of a key are, in the table of a tool or of a build.
-fn role(key: &str, builds: bool) -> Option<Role> {
+fn role(key: &str, builds: bool) -> Option<SettingRole> {
     let key = plain(key);
     if NAMING.contains(&key.as_str()) {
-        return Some(if builds { Role::Built } else { Role::Name });
+        return Some(if builds {
+            SettingRole::Built
+        } else {
+            SettingRole::Name
+        });
     }
-    (!DESCRIBING.contains(&key.as_str())).then_some(Role::Unknown)
+    (!DESCRIBING.contains(&key.as_str())).then_some(SettingRole::Unknown)
 }
 
 /// Brings settings up to date that name a package at the top which moves, and tells those of which that is not known.
@@ -134,7 +138,9 @@ pub fn names_in_settings(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
 /// Whether the tables of a build in a `pyproject.toml` name a package, or its folder.
 pub(super) fn says_what_is_built(text: &str, name: &str) -> bool {
     let values = toml::values(text);
-    let mut built = values.iter().filter(|value| value.role == Role::Built);
+    let mut built = values
+        .iter()
+        .filter(|value| value.role == SettingRole::Built);
     built.any(|value| {
         let said = value
             .span
@@ -146,7 +152,7 @@ pub(super) fn says_what_is_built(text: &str, name: &str) -> bool {
 }
 
 /// How the settings in a file are read.
-fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<Value>> {
+fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<SettingValue>> {
     match path.file_name() {
         "pyproject.toml" | "ruff.toml" | ".ruff.toml" => Some(toml::values),
         "setup.cfg" | "tox.ini" | "pytest.ini" | ".pytest.ini" | "mypy.ini" | ".mypy.ini"
@@ -162,7 +168,7 @@ fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<Value>> {
 /// Brings the words of one value up to date.
 fn follow(
     (path, text): (&TreePath, &str),
-    value: &Value,
+    value: &SettingValue,
     change: &Change,
     plan: &mut LanguagePlan,
 ) {
@@ -184,18 +190,20 @@ fn follow(
         let nests = change.to.contains('.');
         let moves = change.kind == ChangeKind::Move;
         match value.role {
-            Role::Name | Role::Built if !moves && change.shim.is_none() => {
+            SettingRole::Name | SettingRole::Built if !moves && change.shim.is_none() => {
                 doubt((path, name), change, plan);
             }
             _ if !moves => {}
-            Role::Name if !(nests && rest == "*") => rename((path, name), change, plan),
-            Role::Built if change.shim.is_none() && !nests => rename((path, name), change, plan),
+            SettingRole::Name if !(nests && rest == "*") => rename((path, name), change, plan),
+            SettingRole::Built if change.shim.is_none() && !nests => {
+                rename((path, name), change, plan)
+            }
             // What nobody knows the meaning of is told where it is the name and nothing else.
-            Role::Unknown if rest.is_empty() && span == value.span => {
+            SettingRole::Unknown if rest.is_empty() && span == value.span => {
                 doubt((path, name), change, plan);
             }
-            Role::Name | Role::Built => doubt((path, name), change, plan),
-            Role::Unknown => {}
+            SettingRole::Name | SettingRole::Built => doubt((path, name), change, plan),
+            SettingRole::Unknown => {}
         }
     }
 }

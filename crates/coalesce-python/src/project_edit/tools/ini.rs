@@ -2,10 +2,10 @@
 
 use coalesce_model::ByteSpan;
 
-use super::{Role, Value, plain, role};
+use super::{SettingRole, SettingValue, plain, role};
 
 /// The values of a file, and names in the heads of its sections: `[mypy-pkg.*]`.
-pub(super) fn values(text: &str) -> Vec<Value> {
+pub(super) fn values(text: &str) -> Vec<SettingValue> {
     let mut found = Vec::new();
     let (mut section, mut key) = ("", None);
     for (at, line) in lines(text) {
@@ -30,7 +30,7 @@ pub(super) fn values(text: &str) -> Vec<Value> {
         let Some(role) = key.and_then(|key| role_in(section, key)) else {
             continue;
         };
-        found.push(Value {
+        found.push(SettingValue {
             span: trimmed(at + line.len() - value.len(), value),
             role,
         });
@@ -55,35 +55,35 @@ fn trimmed(at: usize, value: &str) -> ByteSpan {
 }
 
 /// What a key of a section says; settings whose meaning is not known may be anything there.
-fn role_in(section: &str, key: &str) -> Option<Role> {
+fn role_in(section: &str, key: &str) -> Option<SettingRole> {
     let builds = section.starts_with("options");
     // The list of packages is edited with those that come into being.
     let listed = section == "options" && plain(key) == "packages";
-    role(key, builds).filter(|role| *role != Role::Unknown && !listed)
+    role(key, builds).filter(|role| *role != SettingRole::Unknown && !listed)
 }
 
 /// The package that a key of `[options.package_data]` is.
-fn key_of_package(section: &str, at: usize, key: &str) -> Option<Value> {
+fn key_of_package(section: &str, at: usize, key: &str) -> Option<SettingValue> {
     let of_packages = section.ends_with("package_data") || section.ends_with("package_dir");
-    of_packages.then(|| Value {
+    of_packages.then(|| SettingValue {
         span: trimmed(at, key),
-        role: Role::Name,
+        role: SettingRole::Name,
     })
 }
 
 /// The modules that the head of a section is about, `[mypy-pkg.*,other]`.
-fn named_in_head(at: usize, line: &str) -> Option<Value> {
+fn named_in_head(at: usize, line: &str) -> Option<SettingValue> {
     const HEAD: &str = "[mypy-";
     let modules = line.strip_prefix(HEAD)?.split(']').next()?;
     let start = at + HEAD.len();
-    Some(Value {
+    Some(SettingValue {
         span: ByteSpan::from_range(start..start + modules.len()),
-        role: Role::Name,
+        role: SettingRole::Name,
     })
 }
 
 /// What the lines of a `MANIFEST.in` take in by folder: `graft pkg`, `recursive-include pkg *.json`.
-pub(super) fn manifest(text: &str) -> Vec<Value> {
+pub(super) fn manifest(text: &str) -> Vec<SettingValue> {
     let taken = lines(text).filter_map(|(at, line)| {
         let (command, rest) = line.trim_start().split_once([' ', '\t'])?;
         let known = ["graft", "prune", "recursive-include", "recursive-exclude"];
@@ -92,9 +92,9 @@ pub(super) fn manifest(text: &str) -> Vec<Value> {
             let folder = rest.trim_start().split([' ', '\t']).next();
             let folder = folder.unwrap_or_default();
             let start = start + rest.len() - rest.trim_start().len();
-            Value {
+            SettingValue {
                 span: ByteSpan::from_range(start..start + folder.len()),
-                role: Role::Name,
+                role: SettingRole::Name,
             }
         })
     });

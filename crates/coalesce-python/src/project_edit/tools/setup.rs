@@ -7,7 +7,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use super::{Role, Value, role};
+use super::{SettingRole, SettingValue, role};
 use crate::{
     analysis::{
         predicates::{last_name, literal_text},
@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// The values of a file.
-pub(super) fn values(text: &str) -> Vec<Value> {
+pub(super) fn values(text: &str) -> Vec<SettingValue> {
     let (parsed, start) = parse_module(text);
-    let mut found = Settings {
+    let mut found = SetupReader {
         start,
         text,
         values: Vec::new(),
@@ -29,16 +29,16 @@ pub(super) fn values(text: &str) -> Vec<Value> {
     found.values
 }
 
-struct Settings<'t> {
+struct SetupReader<'t> {
     /// Bytes before what was parsed.
     start: u32,
     text: &'t str,
-    values: Vec<Value>,
+    values: Vec<SettingValue>,
 }
 
-impl Settings<'_> {
+impl SetupReader<'_> {
     /// Takes a literal, without its quotes.
-    fn take(&mut self, literal: &Expr, role: Role) {
+    fn take(&mut self, literal: &Expr, role: SettingRole) {
         let Some(content) = literal_text(literal) else {
             return;
         };
@@ -48,7 +48,7 @@ impl Settings<'_> {
         if let Some(at) = written.find(content) {
             let start = span.start as usize + at;
             let span = ByteSpan::from_range(start..start + content.len());
-            self.values.push(Value { span, role });
+            self.values.push(SettingValue { span, role });
         }
     }
 
@@ -60,13 +60,13 @@ impl Settings<'_> {
                 let folders = table.items.iter().map(|item| &item.value);
                 let folders = folders.filter(|_| name == "package_dir");
                 keys.chain(folders)
-                    .for_each(|text| self.take(text, Role::Name));
+                    .for_each(|text| self.take(text, SettingRole::Name));
             }
             // A list of nothing but literals is edited with the packages that come into being.
             ("packages", Expr::List(_)) => {}
-            ("packages", value) => self.all_of(value, Role::Built),
+            ("packages", value) => self.all_of(value, SettingRole::Built),
             (name, Expr::StringLiteral(_)) => {
-                if let Some(role) = role(name, false).filter(|role| *role == Role::Unknown) {
+                if let Some(role) = role(name, false).filter(|role| *role == SettingRole::Unknown) {
                     self.take(value, role);
                 }
             }
@@ -82,7 +82,7 @@ impl Settings<'_> {
     }
 
     /// The literals in lists that are put together.
-    fn all_of(&mut self, value: &Expr, role: Role) {
+    fn all_of(&mut self, value: &Expr, role: SettingRole) {
         match value {
             Expr::List(list) => list.elts.iter().for_each(|each| self.take(each, role)),
             Expr::Tuple(list) => list.elts.iter().for_each(|each| self.take(each, role)),
@@ -100,7 +100,7 @@ impl Settings<'_> {
         for (name, at) in [("exclude", 1), ("include", 2)] {
             let value = call.arguments.find_argument_value(name, at);
             if let Some(value) = value.filter(|_| finds) {
-                self.all_of(value, Role::Built);
+                self.all_of(value, SettingRole::Built);
             }
         }
         for keyword in call
@@ -116,14 +116,14 @@ impl Settings<'_> {
     }
 }
 
-impl<'a> Visitor<'a> for Settings<'_> {
+impl<'a> Visitor<'a> for SetupReader<'_> {
     fn visit_stmt(&mut self, statement: &'a ast::Stmt) {
         if let ast::Stmt::Assign(assign) = statement
             && let [Expr::Name(name)] = assign.targets.as_slice()
             && !self.names_project(&name.id)
         {
             match &*assign.value {
-                value @ Expr::StringLiteral(_) => self.take(value, Role::Unknown),
+                value @ Expr::StringLiteral(_) => self.take(value, SettingRole::Unknown),
                 value => self.setting(&name.id.to_lowercase(), value),
             }
         }
@@ -154,12 +154,12 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("a", Role::Name),
-                ("d", Role::Built),
-                ("e", Role::Name),
-                ("h", Role::Unknown),
-                ("c", Role::Built),
-                ("c.*", Role::Built)
+                ("a", SettingRole::Name),
+                ("d", SettingRole::Built),
+                ("e", SettingRole::Name),
+                ("h", SettingRole::Unknown),
+                ("c", SettingRole::Built),
+                ("c.*", SettingRole::Built)
             ]
         );
     }

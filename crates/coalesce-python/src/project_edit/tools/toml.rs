@@ -3,7 +3,7 @@
 use coalesce_model::{ByteSpan, texts::start_of_text};
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Role, Value, plain, role};
+use super::{SettingRole, SettingValue, plain, role};
 use crate::project_edit::builds::BUILDING;
 
 /// Where a text stands: in the tables of a build, and below which key.
@@ -16,7 +16,7 @@ struct Place<'k> {
 }
 
 /// The values of a file.
-pub(super) fn values(text: &str) -> Vec<Value> {
+pub(super) fn values(text: &str) -> Vec<SettingValue> {
     let start = start_of_text(text) as usize;
     let document = text.get(start..).map(Document::parse);
     let Some(Ok(document)) = document else {
@@ -53,7 +53,7 @@ fn quote_of(text: Option<&str>) -> u32 {
     }
 }
 
-fn of_item(item: &Item, place: Place<'_>, found: &mut Vec<Value>) {
+fn of_item(item: &Item, place: Place<'_>, found: &mut Vec<SettingValue>) {
     match item {
         Item::Value(value) => of_value(value, place, found),
         Item::Table(table) => of_table(table, place, found),
@@ -66,24 +66,28 @@ fn of_item(item: &Item, place: Place<'_>, found: &mut Vec<Value>) {
     }
 }
 
-fn of_table(table: &dyn TableLike, place: Place<'_>, found: &mut Vec<Value>) {
+fn of_table(table: &dyn TableLike, place: Place<'_>, found: &mut Vec<SettingValue>) {
     let packages = matches!(
         plain(place.key).as_str(),
         "package_data" | "exclude_package_data" | "package_dir"
     );
     for (key, item) in table.iter() {
         let span = table.key(key).and_then(|key| key.span());
-        found.extend(span.filter(|_| packages).map(|span| Value {
+        found.extend(span.filter(|_| packages).map(|span| SettingValue {
             span: ByteSpan::from_range(span),
-            role: Role::Name,
+            role: SettingRole::Name,
         }));
         let folder = item
             .as_value()
             .filter(|_| plain(place.key) == "package_dir");
-        found.extend(folder.and_then(toml_edit::Value::span).map(|span| Value {
-            span: ByteSpan::from_range(span),
-            role: Role::Name,
-        }));
+        found.extend(
+            folder
+                .and_then(toml_edit::Value::span)
+                .map(|span| SettingValue {
+                    span: ByteSpan::from_range(span),
+                    role: SettingRole::Name,
+                }),
+        );
         let listed = place.listed && matches!(key, "packages" | "py-modules") && item.is_array();
         if packages || listed {
             continue;
@@ -95,11 +99,11 @@ fn of_table(table: &dyn TableLike, place: Place<'_>, found: &mut Vec<Value>) {
     }
 }
 
-fn of_value(value: &toml_edit::Value, place: Place<'_>, found: &mut Vec<Value>) {
+fn of_value(value: &toml_edit::Value, place: Place<'_>, found: &mut Vec<SettingValue>) {
     match value {
         toml_edit::Value::String(_) => {
             let role = role(place.key, place.builds);
-            found.extend(value.span().zip(role).map(|(span, role)| Value {
+            found.extend(value.span().zip(role).map(|(span, role)| SettingValue {
                 span: ByteSpan::from_range(span),
                 role,
             }));
@@ -131,11 +135,11 @@ mod tests {
         assert_eq!(
             found,
             [
-                ("b", Role::Name),
-                ("d", Role::Unknown),
-                ("f", Role::Name),
-                ("g*", Role::Built),
-                ("h", Role::Built)
+                ("b", SettingRole::Name),
+                ("d", SettingRole::Unknown),
+                ("f", SettingRole::Name),
+                ("g*", SettingRole::Built),
+                ("h", SettingRole::Built)
             ]
         );
     }
