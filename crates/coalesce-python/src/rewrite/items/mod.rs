@@ -32,6 +32,7 @@ mod guarded_values;
 mod header;
 mod identity;
 mod imported;
+mod interpreter_texts;
 mod local_names;
 mod logger_names;
 mod loggers;

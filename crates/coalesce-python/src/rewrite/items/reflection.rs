@@ -135,9 +135,8 @@ impl Traveller<'_> {
         if self.own.kind == DefinitionKind::Value {
             return;
         }
-        if let Some(found) = self.named_in_table() {
-            plan.unproven.push(found);
-        }
+        plan.unproven.extend(self.named_in_table());
+        plan.unproven.extend(self.in_messages());
         if self.is_name_read() {
             let mut modules = self.mapping.graph.modules.iter();
             let spellings = self.spellings();
