@@ -226,18 +226,7 @@ impl Tree {
         {
             return None;
         }
-        let asked = self.candidates.asked();
-        let fits = |above: &&Place| {
-            above.language == place.language
-                && above.name != place.name
-                && (above.name == parent
-                    || asked.is_none_or(|asked| asked.module(&place.name, &above.name)))
-        };
-        let mut above: Vec<&Place> = self.places().filter(fits).collect();
-        if place.language == LanguageKind::Rust && random.percent(BESIDE) {
-            above.retain(|above| above.name == parent);
-        }
-        let above = *random.choose(&above)?;
+        let above = self.above_of(place, parent, random)?;
         let name = format!("{name}{}", random.choose(&ENDINGS)?);
         let copy = format!("{}{separator}{name}", above.name);
         let file = file_below(above, &name).filter(|_| self.place(&copy).is_none())?;
@@ -262,15 +251,7 @@ impl Tree {
         };
         let mut redirected = redirect(self, &leads, random);
         if place.language == LanguageKind::Rust {
-            let declaring = self.place(parent)?;
-            let old = self.code(&declaring.path)?;
-            let last = place.name.rsplit("::").next()?;
-            for one in &mut redirected {
-                let around = self.text_with(&one.texts, &above.path)?;
-                let around = Code::read(place.language, &above.path, &around)?;
-                let declared = declared(&around, &name, Some((&old, last)))?;
-                one.texts.insert(above.path.clone(), declared);
-            }
+            self.declare_in(&mut redirected, place, (above, &name))?;
         }
         for one in &mut redirected {
             one.texts.insert(file.clone(), edited.text.clone());
@@ -287,6 +268,40 @@ impl Tree {
             edited,
             redirected,
         )
+    }
+
+    /// The package or module that a copy of a module comes to stand in; in Rust most often the one around it.
+    fn above_of(&self, place: &Place, parent: &str, random: &mut Random) -> Option<&Place> {
+        let asked = self.candidates.asked();
+        let fits = |above: &&Place| {
+            above.language == place.language
+                && above.name != place.name
+                && (above.name == parent
+                    || asked.is_none_or(|asked| asked.module(&place.name, &above.name)))
+        };
+        let mut above: Vec<&Place> = self.places().filter(fits).collect();
+        if place.language == LanguageKind::Rust && random.percent(BESIDE) {
+            above.retain(|above| above.name == parent);
+        }
+        random.choose(&above).copied()
+    }
+
+    /// Declares the copy `name` of a Rust module in all texts of `above`, as the original is declared.
+    fn declare_in(
+        &self,
+        redirected: &mut [Redirected],
+        place: &Place,
+        (above, name): (&Place, &str),
+    ) -> Option<()> {
+        let (parent, last) = place.name.rsplit_once("::")?;
+        let old = self.code(&self.place(parent)?.path)?;
+        for one in redirected {
+            let around = self.text_with(&one.texts, &above.path)?;
+            let around = Code::read(place.language, &above.path, &around)?;
+            let declared = declared(&around, name, Some((&old, last)))?;
+            one.texts.insert(above.path.clone(), declared);
+        }
+        Some(())
     }
 
     /// The text of a file as it is, or as it comes to be.

@@ -400,34 +400,37 @@ fn a_branch_that_is_a_value_and_the_length_of_an_array_stay() {
     assert!(!has(&numbers, "[u8; 3]"), "{numbers:?}");
 }
 
+/// A module that is used by an import, by a path and by a re-export.
+const USED_LEVELS: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    ),
+    (
+        "src/lib.rs",
+        "mod first;\nmod levels;\nmod second;\nmod units;\npub use levels::raised;\n",
+    ),
+    (
+        "src/units.rs",
+        "pub fn half(of: u32) -> u32 {\n    of / 2\n}\n",
+    ),
+    (
+        "src/levels.rs",
+        "pub fn raised(level: u32) -> u32 {\n    let sum = level + 2;\n    crate::units::half(sum)\n}\n",
+    ),
+    (
+        "src/first.rs",
+        "use crate::levels::raised;\n\npub fn first() -> u32 {\n    raised(1)\n}\n",
+    ),
+    (
+        "src/second.rs",
+        "pub fn second() -> u32 {\n    crate::levels::raised(2)\n}\n",
+    ),
+];
+
 #[test]
 fn a_module_of_rust_has_other_users_to_be_tried_with_and_one_that_all_follow() {
-    let folder = tree(&[
-        (
-            "Cargo.toml",
-            "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
-        ),
-        (
-            "src/lib.rs",
-            "mod first;\nmod levels;\nmod second;\nmod units;\npub use levels::raised;\n",
-        ),
-        (
-            "src/units.rs",
-            "pub fn half(of: u32) -> u32 {\n    of / 2\n}\n",
-        ),
-        (
-            "src/levels.rs",
-            "pub fn raised(level: u32) -> u32 {\n    let sum = level + 2;\n    crate::units::half(sum)\n}\n",
-        ),
-        (
-            "src/first.rs",
-            "use crate::levels::raised;\n\npub fn first() -> u32 {\n    raised(1)\n}\n",
-        ),
-        (
-            "src/second.rs",
-            "pub fn second() -> u32 {\n    crate::levels::raised(2)\n}\n",
-        ),
-    ]);
+    let folder = tree(USED_LEVELS);
     let arguments = Arguments::parse(vec![folder.path().to_str().unwrap().to_owned()]).unwrap();
     let tree = Tree::read(folder.path(), &arguments).unwrap();
     let plants = (0..400).filter_map(|seed| tree.plant(&mut Random::new(seed)));
