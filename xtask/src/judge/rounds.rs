@@ -25,6 +25,9 @@ const PLANTING_TRIES: usize = 150;
 /// How often for those that are tried together: in a small tree little stands apart from what was drawn.
 const TRIES_TOGETHER: usize = 60;
 
+/// What a warning begins with that names what users get in the place of something else.
+const READS_OTHERWISE: &str = "users get what reads otherwise: ";
+
 /// How a round ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -89,8 +92,8 @@ impl Outcome {
 
 /// What came of asking the program to apply a manifest.
 enum Tried {
-    /// It did; what is worse than before.
-    Applied(Option<Objection>),
+    /// It did; what is worse than before, and what it says.
+    Applied(Option<Objection>, Value),
     /// It did not; what it says.
     Left(Value),
     /// It ended without an answer; how.
@@ -213,8 +216,8 @@ impl<'a> Judge<'a> {
         let manifest = self.scratch.beside("manifest.toml");
         fs::write(&manifest, done.manifest())?;
         let answer = match self.tried(&["migrate"], &manifest, done)? {
-            Tried::Applied(objection) => {
-                let objection = objection.or_else(|| undecided(done));
+            Tried::Applied(objection, answer) => {
+                let objection = objection.or_else(|| undecided(done, &answer));
                 return Ok(outcome(objection, Outcome::Right, ""));
             }
             Tried::Crashed(how) => return Ok(Outcome::Crashed(how)),
@@ -228,7 +231,7 @@ impl<'a> Judge<'a> {
         }
         Ok(
             match self.tried(&["migrate", "--verify"], &manifest, done)? {
-                Tried::Applied(objection) => outcome(objection, Outcome::Checked, "checked: "),
+                Tried::Applied(objection, _) => outcome(objection, Outcome::Checked, "checked: "),
                 Tried::Crashed(how) => Outcome::Crashed(format!("--verify: {how}")),
                 Tried::Left(answer) => not_proven(&answer).unwrap_or(refusal),
             },
@@ -269,7 +272,7 @@ impl<'a> Judge<'a> {
             done.summary(),
             left.unwrap_or_default()
         );
-        Ok(Tried::Applied(objection))
+        Ok(Tried::Applied(objection, said.unwrap_or_default()))
     }
 
     fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<ProgramAnswer> {
@@ -324,11 +327,26 @@ fn said(output: &Output) -> Result<Value, String> {
         })
 }
 
-/// What of a planted copy means something else, and was not decided on.
-fn undecided(done: &Consolidation) -> Option<Objection> {
+/// What of a planted copy means something else, and was neither decided on nor told.
+fn undecided(done: &Consolidation, answer: &Value) -> Option<Objection> {
     let planted = done.planted.as_ref()?;
     let names = planted.differs.join(", ");
-    (!names.is_empty()).then(|| Objection::Fails(format!("they do not mean the same: {names}")))
+    let told = planted.differs.iter().any(|name| is_told(answer, name));
+    let objection = format!("they do not mean the same: {names}");
+    (!names.is_empty() && !told).then_some(Objection::Fails(objection))
+}
+
+/// Whether the program warns that users get another one in the place of a definition.
+fn is_told(answer: &Value, name: &str) -> bool {
+    let findings = answer.get("findings").and_then(Value::as_array);
+    let messages = findings
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding.get("message")?.as_str());
+    let own = format!("::{name}`");
+    messages
+        .filter_map(|message| message.strip_prefix(READS_OTHERWISE))
+        .any(|which| which.contains(&own))
 }
 
 /// What a round comes to that was applied.
@@ -374,4 +392,42 @@ fn not_proven(answer: &Value) -> Option<Outcome> {
         word("kind"),
         word("why")
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::consolidation::{Kind, Planted};
+
+    fn control() -> Consolidation {
+        Consolidation {
+            kind: Kind::Replace,
+            language: LanguageKind::Rust,
+            from: "one::header2".to_owned(),
+            to: "one::header".to_owned(),
+            shim: false,
+            decide: Vec::new(),
+            planted: Some(Planted {
+                changes: Vec::new(),
+                differs: vec!["Header".to_owned(), "read".to_owned()],
+            }),
+        }
+    }
+
+    #[test]
+    fn a_control_of_which_users_are_told_is_not_wrong() {
+        let answer = |message: &str| serde_json::json!({"findings": [{"message": message}]});
+        let told =
+            "users get what reads otherwise: `one::header::Header` than `one::header2::Header`";
+        assert_eq!(undecided(&control(), &answer(told)), None);
+        let other =
+            "users get what reads otherwise: `one::header::Reader` than `one::header2::Reader`";
+        for said in [
+            answer(other),
+            answer("`one::header2::Header` goes"),
+            Value::Null,
+        ] {
+            assert!(undecided(&control(), &said).is_some(), "{said}");
+        }
+    }
 }
