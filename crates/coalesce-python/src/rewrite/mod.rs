@@ -4,6 +4,7 @@
 
 mod accessors;
 mod bare;
+mod begun_by_names;
 mod by_text;
 mod chains;
 mod discovery;
@@ -175,6 +176,7 @@ fn in_one_way(
         plan.edits.entry(path).or_default().extend(made);
     }
     tables::unknown(&mapping, texts, &mut plan);
+    begun_by_names::check(&mapping, texts, &mut plan);
     keys::check(&mapping, texts, &mut plan);
     let binds = options.way == 0 || moves_items(changes);
     parents::plan(&mapping, binds, texts, &mut plan);

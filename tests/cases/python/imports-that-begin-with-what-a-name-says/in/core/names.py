@@ -1,0 +1,1 @@
+TAKEN = "taken"
