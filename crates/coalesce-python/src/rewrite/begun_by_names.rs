@@ -34,7 +34,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             continue;
         }
         let text = texts.text(&module.path).unwrap_or_default();
-        let found = Reader::new(mapping, at, &text, texts).found();
+        let found = BeginningReader::new(mapping, at, &text, texts).found();
         plan.unproven.extend(found.into_iter().map(|(span, name)| {
             Unproven {
                 path: module.path.clone(),
@@ -49,14 +49,14 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 }
 
 /// Reads the imports of one file.
-struct Reader<'a> {
+struct BeginningReader<'a> {
     mapping: &'a Mapping<'a>,
     module: usize,
     text: &'a str,
     texts: &'a dyn Texts,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> BeginningReader<'a> {
     const fn new(
         mapping: &'a Mapping<'a>,
         module: usize,
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
             return Vec::new();
         };
         if let [name] = chain.as_slice() {
-            let own = Given::texts(body, name);
+            let own = GivenTexts::texts(body, name);
             if !own.is_empty() {
                 return own;
             }
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         let module = self.mapping.graph.modules.get(home);
         let text = module.and_then(|module| self.texts.text(&module.path));
         let (parsed, _) = parse_module(&text.unwrap_or_default());
-        Given::texts(statements(&parsed), name)
+        GivenTexts::texts(statements(&parsed), name)
     }
 }
 
@@ -203,12 +203,12 @@ impl<'s> Visitor<'s> for ImportingCalls<'s> {
 }
 
 /// The literals that a name is given: by assignments, also in functions, and as the default of a parameter.
-struct Given<'n> {
+struct GivenTexts<'n> {
     name: &'n str,
     found: Vec<String>,
 }
 
-impl<'n> Given<'n> {
+impl<'n> GivenTexts<'n> {
     fn texts(body: &[Stmt], name: &'n str) -> Vec<String> {
         let mut given = Self {
             name,
@@ -224,7 +224,7 @@ impl<'n> Given<'n> {
     }
 }
 
-impl Visitor<'_> for Given<'_> {
+impl Visitor<'_> for GivenTexts<'_> {
     fn visit_stmt(&mut self, statement: &Stmt) {
         let is_it =
             |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == self.name);
