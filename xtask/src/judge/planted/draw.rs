@@ -61,6 +61,15 @@ pub fn draw(plants: &[Plant], random: &mut Random, arguments: &Arguments) -> Opt
     if random.percent(50) {
         std::mem::swap(&mut done.from, &mut done.to);
     }
+    // Nobody gets another one in the place of what nobody uses.
+    let original = plant.original.as_str();
+    let gives_way = done
+        .from
+        .strip_prefix(original)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(plant.language.separator()));
+    if kind == Kind::Replace && gives_way && !plant.is_original_used {
+        differs.clear();
+    }
     done.planted = Some(Planted {
         changes: plant.changes.clone(),
         differs,

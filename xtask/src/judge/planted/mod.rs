@@ -79,8 +79,10 @@ pub struct Plant {
     pub files: Vec<TreePath>,
     /// The files that it comes to, with their texts.
     pub texts: Texts,
-    /// The same with other users, where the tree does not work with these.
-    pub others: Vec<Texts>,
+    /// Whether the original goes on being used.
+    pub is_original_used: bool,
+    /// Other texts, and whether the original is used with these, where the tree does not work with the first.
+    pub others: Vec<(Texts, bool)>,
 }
 
 /// Files with what they come to.
@@ -104,8 +106,8 @@ impl Plant {
 
     /// The files that it comes to, with whatever users.
     fn all_files(&self) -> impl Iterator<Item = &TreePath> {
-        let all = self.others.iter().chain([&self.texts]);
-        all.flat_map(BTreeMap::keys)
+        let all = self.others.iter().map(|(texts, _)| texts);
+        all.chain([&self.texts]).flat_map(BTreeMap::keys)
     }
 
     /// Whether both come to the same file.
@@ -119,7 +121,7 @@ impl Plant {
         match self.others.is_empty() {
             true => false,
             false => {
-                self.texts = self.others.remove(0);
+                (self.texts, self.is_original_used) = self.others.remove(0);
                 true
             }
         }
@@ -452,12 +454,13 @@ impl Tree {
                 _ if !one.copy => continue,
                 _ => {}
             }
-            others.push(one.texts);
+            let used = one.original || language == LanguageKind::Python;
+            others.push((one.texts, used));
         }
         if others.is_empty() {
             return None;
         }
-        let texts = others.remove(0);
+        let (texts, is_original_used) = others.remove(0);
         let name = original.rsplit(language.separator()).next()?;
         let differs = edited.differs.into_iter();
         let differs = differs.filter(|one| is_module || one == name).collect();
@@ -471,6 +474,7 @@ impl Tree {
             items,
             files,
             texts,
+            is_original_used,
             others,
             original,
         })

@@ -315,6 +315,7 @@ fn what_differs_is_not_decided_on_unless_a_merge_says_so() {
         items: vec!["f".to_owned(), "g".to_owned()],
         files: Vec::new(),
         texts: BTreeMap::new(),
+        is_original_used: true,
         others: Vec::new(),
     };
     let mut random = Random::new(5);
@@ -332,6 +333,15 @@ fn what_differs_is_not_decided_on_unless_a_merge_says_so() {
         .iter()
         .filter(|done| done.manifest().contains("decide = { f = \"keep-"));
     assert!(decided.count() > 5);
+    let unused = Plant {
+        is_original_used: false,
+        ..plant
+    };
+    let drawn =
+        (0..80).filter_map(|_| draw(std::slice::from_ref(&unused), &mut random, &arguments));
+    for done in drawn.filter(|done| done.kind == Kind::Replace && done.from == "pkg.a") {
+        assert!(done.planted.unwrap().differs.is_empty());
+    }
 }
 
 #[test]
