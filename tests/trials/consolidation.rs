@@ -114,14 +114,12 @@ fn is_outcome(line: &str) -> bool {
 }
 
 fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
-    let Some((word, rest)) = line.split_once(' ') else {
-        return Ok(());
-    };
+    let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     match word {
         "edition" => rest.clone_into(&mut case.edition),
         "flags" => case
             .flags
-            .push(rest.split(' ').map(str::to_owned).collect()),
+            .push(rest.split_whitespace().map(str::to_owned).collect()),
         "remove" => {
             let entry = format!("[[remove]]\nmodule = \"{rest}\"\n");
             case.manifest.push_str(&entry);

@@ -19,12 +19,12 @@ use crate::{
     facts::{self, Facts},
     leading, outline, references,
     regressions::{
-        Tree, TreeWithGlobs, ambiguous_links, ambiguous_methods, ambiguous_reexports,
-        captured_names, conditions_in_doubt, conditions_said_again, deprecated_uses,
-        enums_behind_aliases, expectations_in_doubt, expectations_left, hidden_beside_globs,
-        idle_macro_imports, idle_reexports, left_unused, lookup_regressions, nameless_beside_globs,
-        needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
-        unusual_names,
+        Tree, TreeWithGlobs, ambiguous_links, ambiguous_methods, ambiguous_names,
+        ambiguous_reexports, captured_names, conditions_in_doubt, conditions_said_again,
+        deprecated_uses, enums_behind_aliases, expectations_in_doubt, expectations_left,
+        hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
+        nameless_beside_globs, names_perhaps_ambiguous, needless_qualifications, raised_lints,
+        redundant_links, regressions, unused_dependencies, unusual_names,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -358,6 +358,7 @@ impl LanguageGraph for RustGraph {
         let mut found = left_unused(before, after);
         found.extend(ambiguous_links(before, after));
         found.extend(ambiguous_methods(before, after));
+        found.extend(names_perhaps_ambiguous(before, after));
         let (old, new) = (TreeWithGlobs::of(before), TreeWithGlobs::of(after));
         found.extend(ambiguous_reexports(&old, &new));
         found.extend(captured_names(before, after));
@@ -393,6 +394,9 @@ impl LanguageGraph for RustGraph {
         before_texts: &dyn Texts,
         after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        regressions(self.tree(before_texts), after.tree(after_texts))
+        let (before, after) = (self.tree(before_texts), after.tree(after_texts));
+        let mut found = regressions(before, after);
+        found.extend(ambiguous_names(before, after));
+        found
     }
 }

@@ -4,7 +4,8 @@ use coalesce_model::ByteSpan;
 use syn::visit::{self, Visit};
 
 use super::{
-    Impl, ImplFunction, Item, ItemKind, Namespaces, Visibility, extract::Extractor, source::index,
+    Impl, ImplFunction, Item, ItemKind, Namespaces, PathFact, Visibility, extract::Extractor,
+    source::index,
 };
 
 impl Extractor<'_, '_> {
@@ -341,7 +342,30 @@ impl Extractor<'_, '_> {
         let new = NewItem::new(&item.attrs, &item.vis, &item.ident, start)
             .is(ItemKind::TypeAlias, Namespaces::TYPE)
             .spans(end, end);
-        self.simple(new, Some(&item.generics), |this| this.visit_type(&item.ty));
+        self.simple(new, Some(&item.generics), |this| {
+            let facts = &this.builder.facts;
+            let (own, first) = (facts.items.len() - 1, facts.paths.len());
+            this.visit_type(&item.ty);
+            this.aliased(own, first, &item.ty);
+        });
+    }
+
+    /// Notes the path that an alias stands for, where it does for one: among those from `first` on.
+    fn aliased(&mut self, own: usize, first: usize, kind: &syn::Type) {
+        let syn::Type::Path(path) = kind else { return };
+        let start = path.path.segments.first();
+        let start = start.filter(|_| path.qself.is_none());
+        let Some(start) = start.map(|start| self.places.ident(&start.ident).start) else {
+            return;
+        };
+        let facts = &mut self.builder.facts;
+        let begins = |path: &PathFact| {
+            let segments = facts.segments(path.segments);
+            segments.first().is_some_and(|one| one.span.start == start)
+        };
+        let at = facts.paths.iter().skip(first).position(begins);
+        let alias = at.map(|at| (index(own), index(first + at)));
+        facts.aliases.extend(alias);
     }
 
     pub(super) fn constant(&mut self, item: &syn::ItemConst) {

@@ -32,7 +32,7 @@ pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,6 +96,8 @@ pub struct SourceFacts {
     pub doc_code: Vec<DocCode>,
     /// String literals of code that look like paths of files.
     pub path_strings: Vec<StringFact>,
+    /// The items that are other names of a type, each with the path of that.
+    pub aliases: Vec<(u32, u32)>,
     /// Number of lines of the file.
     pub lines: u32,
     /// First byte of each line.
@@ -570,6 +572,7 @@ impl SourceFacts {
         self.strings.shrink_to_fit();
         self.module_words.shrink_to_fit();
         self.path_strings.shrink_to_fit();
+        self.aliases.shrink_to_fit();
         self.line_starts.shrink_to_fit();
     }
 

@@ -231,8 +231,10 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Notes a string literal when it holds a name with `::` or the path of a file.
+    /// Notes a string literal when it holds a name with `::` or the path of a file, also one that cargo is told to watch.
     pub fn string(&mut self, content: ByteSpan) {
+        let before = watched_behind(self.slice(content));
+        let content = ByteSpan::new(content.start + index(before), content.end);
         let value = self.slice(content);
         if is_file_path(value) {
             self.facts.path_strings.push(StringFact {
@@ -279,6 +281,13 @@ impl<'t> Builder<'t> {
 pub(super) fn is_path(text: &str) -> bool {
     let text = text.strip_prefix("::").unwrap_or(text);
     !text.is_empty() && text.split("::").all(is_identifier)
+}
+
+/// How many bytes stand before the path in what a build script prints to have cargo watch it.
+fn watched_behind(text: &str) -> usize {
+    let mut starts = ["cargo:rerun-if-changed=", "cargo::rerun-if-changed="].into_iter();
+    let start = starts.find(|start| text.starts_with(start));
+    start.map_or(0, str::len)
 }
 
 /// Whether `text` looks like the path of a file or a pattern of paths.

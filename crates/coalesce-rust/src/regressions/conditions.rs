@@ -79,6 +79,24 @@ impl<'a> Conditions<'a> {
         self.around(file, span.start)
     }
 
+    /// The parts of a file that stand under more than these conditions, each with all that are around it there; none of
+    /// them is in another one.
+    pub fn parts_under_more(
+        &mut self,
+        file: FileId,
+        own: &BTreeSet<String>,
+    ) -> Vec<(ByteSpan, BTreeSet<String>)> {
+        let mut found: Vec<(ByteSpan, BTreeSet<String>)> = Vec::new();
+        for span in self.extents_of(file).spans() {
+            let behind = found.last().is_none_or(|(last, _)| last.end <= span.start);
+            let around = behind.then(|| self.around(file, span.start));
+            if let Some(around) = around.filter(|around| !around.is_subset(own)) {
+                found.push((span, around));
+            }
+        }
+        found
+    }
+
     /// The conditions of a body of a module: of the declarations that lead to it, and of the heads of
     /// the files on the way.
     fn of_body(&mut self, body: BodyId) -> BTreeSet<String> {
@@ -109,21 +127,24 @@ impl<'a> Conditions<'a> {
 
     /// The conditions of attributes in a file whose items hold a byte.
     fn around(&mut self, file: FileId, at: u32) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        for condition in self.extents_of(file).around(at) {
+            split(condition, &mut found);
+        }
+        found
+    }
+
+    fn extents_of(&mut self, file: FileId) -> &Extents {
         let tree = self.tree;
         let macros = &self.macros;
-        let extents = self.files.entry(file).or_insert_with(|| {
+        self.files.entry(file).or_insert_with(|| {
             let path = &tree.world[file].path;
             let text = tree.texts.text(path);
             let mut found = text.map(|text| extents(&text)).unwrap_or_default();
             let macros = macros.get_or_init(|| ConditionMacros::new(tree.world, tree.texts));
             found.extend(calls(tree, file, macros));
             Extents::new(found)
-        });
-        let mut found = BTreeSet::new();
-        for condition in extents.around(at) {
-            split(condition, &mut found);
-        }
-        found
+        })
     }
 }
 
@@ -159,6 +180,11 @@ impl Extents {
             });
         }
         Self { all }
+    }
+
+    /// What each condition holds, in order.
+    fn spans(&self) -> Vec<ByteSpan> {
+        self.all.iter().map(|one| one.span).collect()
     }
 
     /// The conditions around a byte: whatever holds it was open where the last one before it began.

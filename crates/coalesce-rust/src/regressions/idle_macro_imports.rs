@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Tree, UNUSED_IMPORTS, Warning, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    resolve::{FileId, ItemId, Res, Site, UseSite, World},
+    resolve::{FileId, Found, ItemId, Res, Site, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
 
@@ -22,17 +22,36 @@ const SEEN_ANYWAY: Warning = Warning {
 
 /// Such imports that the tree before has not.
 pub(crate) fn idle_macro_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let now = idle(after.world);
+    let new = idle_anew(before.world, after.world).into_iter();
+    let told = new.filter_map(|(name, one)| SEEN_ANYWAY.told(after, (one.file, one.span), &name));
+    told.collect()
+}
+
+/// The same, by their leaves.
+pub(crate) fn idle_macro_leaves(before: &World, after: &World) -> Vec<(FileId, u32)> {
+    let new = idle_anew(before, after).into_iter();
+    new.map(|(_, one)| (one.file, one.leaf)).collect()
+}
+
+fn idle_anew(before: &World, after: &World) -> Vec<(String, IdleImport)> {
+    let now = idle(after);
     if now.is_empty() {
         return Vec::new();
     }
-    let then = idle(before.world);
+    let then = idle(before);
     let new = said_anew(&now, &then).into_iter();
-    new.filter_map(|(name, place)| SEEN_ANYWAY.told(after, *place, name))
-        .collect()
+    new.map(|(name, one)| (name.to_owned(), *one)).collect()
 }
 
-fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
+/// An import that nobody needs.
+#[derive(Clone, Copy)]
+struct IdleImport {
+    file: FileId,
+    leaf: u32,
+    span: ByteSpan,
+}
+
+fn idle(world: &World) -> BTreeMap<Key, IdleImport> {
     let macros = world
         .items
         .iter()
@@ -51,7 +70,7 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
             UseSite::Leaf(leaf) if is_private_by_own_name(facts, facts.leaf(leaf), &macros) => {
                 read.import(world, (file, leaf), &site);
             }
-            UseSite::Leaf(_) => {}
+            UseSite::Leaf(_) => read.path_through(file, &site),
             _ => read.path(world, file, &site),
         });
         found.extend(read.idle(file));
@@ -62,57 +81,86 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
 /// The imports of macros in a file that are seen without them, and what needs them all the same.
 #[derive(Default)]
 struct MacroImports {
-    imports: Vec<(u32, ItemId, Key, ByteSpan)>,
+    imports: Vec<MacroImport>,
     /// Imports that paths go through: `self::name!` needs one.
     by_path: FxHashSet<u32>,
-    /// Macros that are called where they are not seen, as above their definitions.
+    /// Macros that are called where they are seen.
+    called_seen: FxHashSet<ItemId>,
+    /// Macros that are called where they are not seen, as above their definitions, or where nobody can tell.
     called_unseen: FxHashSet<ItemId>,
+}
+
+/// An import of a macro.
+struct MacroImport {
+    leaf: u32,
+    item: ItemId,
+    key: Key,
+    span: ByteSpan,
+    /// Whether the macro is seen where it stands.
+    is_seen: bool,
 }
 
 impl MacroImports {
     fn import(&mut self, world: &World, (file, leaf): (FileId, u32), site: &Site<'_>) {
         let span = world.facts(file).leaf(leaf).span;
-        let last = site.trace.steps.last();
-        let last = last.map(|step| step.all().collect::<Vec<_>>());
-        let [(Res::Item(item), Namespaces::MACRO)] = last.as_deref().unwrap_or_default() else {
+        let last = site.trace.steps.last().into_iter();
+        // A module of that name comes along; paths go through it, or nobody needs it.
+        let mut led = last
+            .flat_map(Found::all)
+            .filter(|(res, _)| !matches!(res, Res::Module(_)));
+        let (Some((Res::Item(item), Namespaces::MACRO)), None) = (led.next(), led.next()) else {
             return;
         };
         let module = world.module_of(site.space);
         let at = span.start;
-        if is_in_scope(world, *item, Anchor { module, file, at }) {
-            let key = (world[module].canonical.clone(), world[*item].name.clone());
-            self.imports.push((leaf, *item, key, span));
-        }
+        self.imports.push(MacroImport {
+            leaf,
+            item,
+            key: (world[module].canonical.clone(), world[item].name.clone()),
+            span,
+            is_seen: is_in_scope(world, item, Anchor { module, file, at }),
+        });
+    }
+
+    fn path_through(&mut self, file: FileId, site: &Site<'_>) {
+        let steps = site.trace.steps.iter().filter_map(|step| step.import);
+        let own = steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf);
+        self.by_path.extend(own);
     }
 
     fn path(&mut self, world: &World, file: FileId, site: &Site<'_>) {
         if site.segments.len() > 1 {
-            let steps = site.trace.steps.iter().filter_map(|step| step.import);
-            let own = steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf);
-            self.by_path.extend(own);
-            return;
+            return self.path_through(file, site);
         }
-        if is_macro_in_scope(world, file, site) {
-            return;
-        }
+        // What the body of a macro calls is called somewhere else.
+        let is_seen = site.origin != Origin::MacroBody && is_macro_in_scope(world, file, site);
         let all = site.trace.steps.iter().flat_map(|step| step.all());
-        self.called_unseen
-            .extend(all.filter_map(|(res, _)| match res {
-                Res::Item(item) if world[item].kind == ItemKind::Macro => Some(item),
-                _ => None,
-            }));
+        let macros = all.filter_map(|(res, _)| match res {
+            Res::Item(item) if world[item].kind == ItemKind::Macro => Some(item),
+            _ => None,
+        });
+        match is_seen {
+            true => self.called_seen.extend(macros),
+            false => self.called_unseen.extend(macros),
+        }
     }
 
-    fn idle(self, file: FileId) -> impl Iterator<Item = (Key, (FileId, ByteSpan))> {
+    fn idle(self, file: FileId) -> impl Iterator<Item = (Key, IdleImport)> {
         let Self {
             imports,
             by_path,
+            called_seen,
             called_unseen,
         } = self;
-        let idle = imports.into_iter().filter(move |(leaf, item, ..)| {
-            !by_path.contains(leaf) && !called_unseen.contains(item)
+        let idle = imports.into_iter().filter(move |one| {
+            let is_seen = one.is_seen || called_seen.contains(&one.item);
+            is_seen && !by_path.contains(&one.leaf) && !called_unseen.contains(&one.item)
         });
-        idle.map(move |(_, _, key, span)| (key, (file, span)))
+        idle.map(
+            move |MacroImport {
+                      leaf, key, span, ..
+                  }| (key, IdleImport { file, leaf, span }),
+        )
     }
 }
 

@@ -60,14 +60,27 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     }
     let mut then = Levelled::new(before);
     let old = definitions(before, after.world);
-    let (kept, still) = (keys(before, &old), keys(after, &new));
-    let gone = |one: &&Definition<'_>| !still.contains(&one.key(before.world));
+    let kept = keys(before, &old);
+    let still = new
+        .iter()
+        .map(|one| (one.key(after.world), one.item_kind()));
+    let still: BTreeMap<Key, Option<ItemKind>> = still.collect();
+    // Where something else stands now, as the shim of a type, the definition has got another name or place.
+    let gone = |one: &&Definition<'_>| {
+        let is = still.get(&one.key(before.world));
+        is.is_none_or(|kind| *kind != one.item_kind())
+    };
     let gone: Vec<&Definition<'_>> = old.iter().filter(gone).collect();
     let methods = gone_methods(before, after);
     let mut told = Told::new();
     for one in closed(after, &new, (before, &old)) {
         if now.on(one).contains(OF_PUBLIC) && !now.is_test(one) {
-            tell(after, one, OF_PUBLIC, &mut told);
+            tell(after, one, (OF_PUBLIC, true), &mut told);
+        }
+    }
+    for one in opened(after, &new, (before, &old)) {
+        if now.on(one).contains(OF_DOCS) && !now.is_test(one) {
+            tell(after, one, (OF_DOCS, true), &mut told);
         }
     }
     new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
@@ -81,7 +94,7 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
             sources.is_empty() || !sources.iter().all(&mut was_on)
         });
         for lint in raised {
-            tell(after, one, &lint, &mut told);
+            tell(after, one, (&lint, false), &mut told);
         }
     }
     told.into_values().collect()
@@ -98,6 +111,21 @@ fn closed<'d, 'w>(
     let kept = new.iter().filter(|one| !one.is_open);
     kept.filter(move |one| open.contains(&one.key(after.world)))
 }
+
+/// Definitions that are where they were, and that others reach from now on.
+fn opened<'d, 'w>(
+    after: Tree<'_>,
+    new: &'d [Definition<'w>],
+    (before, old): (Tree<'_>, &[Definition<'_>]),
+) -> impl Iterator<Item = &'d Definition<'w>> {
+    let shut = old.iter().filter(|one| !one.is_open);
+    let shut: BTreeSet<Key> = shut.map(|one| one.key(before.world)).collect();
+    let open = new.iter().filter(|one| one.is_open);
+    open.filter(move |one| shut.contains(&one.key(after.world)))
+}
+
+/// The lint that asks of what others reach for docs.
+const OF_DOCS: &str = "missing_docs";
 
 /// The lint that asks of what is public whether others reach it.
 pub(crate) const OF_PUBLIC: &str = "unreachable_pub";
@@ -374,7 +402,7 @@ fn head_of_impl(text: &str, span: ByteSpan) -> String {
 }
 
 /// Tells what a lint may say of a definition that has come under it.
-fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
+fn tell(tree: Tree<'_>, one: &Definition<'_>, (lint, is_here): (&str, bool), told: &mut Told) {
     let source = &tree.world[one.file];
     let Some(text) = tree.texts.text(&source.path) else {
         return;
@@ -401,6 +429,9 @@ fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
         name: one.name.clone(),
         why: match lint {
             OF_PUBLIC => format!("`{lint}` is on here: {what}"),
+            OF_DOCS if is_here => {
+                format!("`{lint}` is on here, and others come to reach this: {what}")
+            }
             _ => format!("`{lint}` is on here and was not where this comes from: {what}"),
         },
     };
@@ -428,6 +459,14 @@ impl Definition<'_> {
     fn key(&self, world: &World) -> Key {
         let module = &world[world[self.body].module];
         (module.canonical.clone(), self.name.clone())
+    }
+
+    /// What item it is.
+    fn item_kind(&self) -> Option<ItemKind> {
+        match self.kind {
+            Kind::Item(item, _) => Some(item.kind),
+            Kind::Module(..) | Kind::Impl => None,
+        }
     }
 
     /// Whether both are of one kind.

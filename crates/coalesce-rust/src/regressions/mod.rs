@@ -6,6 +6,7 @@
 //! changes is not told.
 
 mod ambiguous_methods;
+mod ambiguous_names;
 mod ambiguous_reexports;
 mod captured_names;
 mod condition_scopes;
@@ -29,6 +30,7 @@ mod unused;
 mod unused_dependencies;
 
 pub(crate) use ambiguous_methods::ambiguous_methods;
+pub(crate) use ambiguous_names::{ambiguous_names, names_perhaps_ambiguous};
 pub(crate) use ambiguous_reexports::ambiguous_reexports;
 pub(crate) use captured_names::captured_names;
 pub(crate) use deprecated::deprecated_uses;
@@ -37,7 +39,7 @@ pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::{Features, is_off_for_others};
 pub(crate) use fulfilled::{expectations_in_doubt, expectations_left};
 pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
-pub(crate) use idle_macro_imports::idle_macro_imports;
+pub(crate) use idle_macro_imports::{idle_macro_imports, idle_macro_leaves};
 pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{
     OF_PUBLIC, ambiguous_links, has_all_docs, is_file_documented, nameless_beside_globs,
@@ -792,9 +794,4 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
     };
     let visibility = facts.declaration_of(leaf).visibility.kind;
     facts.leaf(leaf).kind == LeafKind::Name && visibility == VisibilityKind::Public
-}
-
-fn package_of(world: &World, module: ModuleId) -> Option<usize> {
-    let krate = world[module].krate;
-    Some(world[krate].package)
 }

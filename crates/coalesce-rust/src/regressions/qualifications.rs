@@ -119,7 +119,7 @@ fn shortened(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(Str
     let said: Vec<&str> = said.collect();
     let steps = site.trace.steps.iter().zip(&said).skip(1);
     for (step, name) in steps {
-        let is_known = |res: Res| !matches!(res, Res::Member(..) | Res::Variant(..));
+        let is_known = |res: Res| !matches!(res, Res::Member(..));
         let mut meant = step.all().filter(|(res, _)| is_known(*res)).peekable();
         if meant.peek().is_none() {
             break;

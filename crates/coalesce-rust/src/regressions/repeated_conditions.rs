@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_cargo::{dependencies, features, lints::declared_conditions};
 use coalesce_model::{ByteSpan, Texts, TreePath, Unproven, UnprovenKind};
 
-use super::{Tree, is_changed, package_of};
+use super::{Tree, is_changed};
 use crate::{
     discover::TargetKind,
     facts::tokens::arguments,
@@ -272,7 +272,7 @@ fn asked(
     let mut found = Asked::new();
     for (file, source) in world.sources() {
         let package = source.bodies.first().map(|body| world[*body].module);
-        let package = package.and_then(|module| package_of(world, module));
+        let package = package.map(|module| world[world[module].krate].package);
         let Some(package) = package.filter(|_| is_changed(world, other, file)) else {
             continue;
         };

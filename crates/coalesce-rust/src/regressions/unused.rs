@@ -5,6 +5,7 @@
 //! uses nothing that is there without: tests, features and systems alike.
 
 mod bringing_globs;
+mod demands;
 mod hidden;
 mod imports;
 mod live;
@@ -24,6 +25,7 @@ use coalesce_model::{ByteSpan, Unproven};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::{
+    demands::{CodePart, PartsKey},
     hidden::functions_in,
     imports::UNUSED_IMPORT,
     live::{CodeOwner, ItemsByPlace, Owners},
@@ -171,6 +173,8 @@ struct Named<'a> {
     read_files: BTreeMap<FileId, Rc<ReadFile>>,
     /// The private globs of files, made when one is asked for.
     private_globs: BTreeMap<FileId, Rc<private_globs::PrivateGlobs>>,
+    /// The code of files in parts, made when one is asked for.
+    code_parts: BTreeMap<PartsKey, Rc<Vec<CodePart>>>,
     /// The macros that take patterns, or whatever they are given; read when they are asked for.
     pattern_macros: OnceCell<BTreeSet<String>>,
 }
@@ -191,6 +195,7 @@ impl<'a> Named<'a> {
             called: OnceCell::new(),
             read_files: BTreeMap::new(),
             private_globs: BTreeMap::new(),
+            code_parts: BTreeMap::new(),
             pattern_macros: OnceCell::new(),
         }
     }
@@ -330,7 +335,7 @@ impl<'a> Named<'a> {
         let items = modules.into_iter().flat_map(|at| world.items_of(at, last));
         let mut found = Vec::new();
         for item in items {
-            if !last.starts_with('_') && !is_open(self.tree.world, item) {
+            if !is_open(self.tree.world, item) {
                 found.extend(self.unused_item(item, name, false));
             }
         }
@@ -340,6 +345,11 @@ impl<'a> Named<'a> {
     /// An item, by its full name, that is not used wherever it is there; of what others can name no more, those count
     /// alone who are used themselves.
     fn unused_item(&mut self, item: ItemId, name: &str, is_hidden: bool) -> Option<Unproven> {
+        let last = name.rsplit("::").next().unwrap_or_default();
+        // The compiler says nothing of such names, nor of where a program begins.
+        if last.starts_with('_') || self.is_entry(item) {
+            return None;
+        }
         let uses = match is_hidden {
             true => self.live_uses_of(item),
             false => {
@@ -365,6 +375,14 @@ impl<'a> Named<'a> {
             false => &DEAD_WITHOUT,
         };
         (!used).then(|| self.told(item, name, warning)).flatten()
+    }
+
+    /// Whether a program begins with an item.
+    fn is_entry(&self, item: ItemId) -> bool {
+        let world = self.tree.world;
+        let home = &world[world[item].module];
+        let is_program = world[home.krate].kind != TargetKind::Lib;
+        is_program && home.parent.is_none() && world[item].name == "main"
     }
 
     /// What a file uses, and where.

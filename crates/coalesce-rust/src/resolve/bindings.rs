@@ -55,6 +55,11 @@ impl Names {
         slots.map(|(name, slot)| (name, self.bindings(slot)))
     }
 
+    /// The names that have several bindings, with these, in no order.
+    pub fn several(&self) -> impl Iterator<Item = (&Sym, &[Binding])> {
+        self.iter().filter(|(_, bindings)| bindings.len() > 1)
+    }
+
     /// The bindings of each name, in no order.
     pub fn values(&self) -> impl Iterator<Item = &[Binding]> {
         self.slots.values().map(|slot| self.bindings(slot))

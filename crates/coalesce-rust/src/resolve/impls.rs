@@ -20,7 +20,7 @@ pub(crate) struct ImplSite {
     pub file: FileId,
     pub span: ByteSpan,
     pub fact: Impl,
-    /// The type of the tree that it is of.
+    /// The type of the tree that it is of, also where its head says that by an alias.
     pub of: Option<ItemId>,
     /// The trait of the tree that it implements.
     pub by: Option<ItemId>,
@@ -40,6 +40,9 @@ impl ImplSite {
         Some(facts.name(last.name))
     }
 }
+
+/// Aliases of aliases that are followed.
+const DEEPEST: usize = 8;
 
 /// The places of blocks by their modules and headers.
 pub(super) type ImplsByHeader = FxHashMap<ModuleId, FxHashMap<String, Vec<(FileId, ByteSpan)>>>;
@@ -105,7 +108,7 @@ impl World {
             let paths = named
                 .entry(body.file)
                 .or_insert_with(|| self.items_of_paths(body.file));
-            let item = |path: Option<u32>| paths.get(&path?).copied();
+            let item = |path: Option<u32>| paths.get(&path?).map(|item| self.behind_alias(*item));
             let own = facts.impls.iter().filter(|fact| fact.scope == body.scope);
             found.extend(own.map(|fact| ImplSite {
                 module: body.module,
@@ -115,6 +118,38 @@ impl World {
                 by: item(fact.trait_path),
                 fact: *fact,
             }));
+        }
+        found
+    }
+
+    /// What an alias of a type of the tree stands for, aliases of aliases too; another item is that itself.
+    pub(crate) fn behind_alias(&self, item: ItemId) -> ItemId {
+        if self[item].kind != ItemKind::TypeAlias {
+            return item;
+        }
+        let aliases = self.aliases.get_or_init(|| self.read_aliases());
+        let steps = std::iter::successors(Some(item), |at| aliases.get(at).copied());
+        steps.take(DEEPEST).last().unwrap_or(item)
+    }
+
+    fn read_aliases(&self) -> FxHashMap<ItemId, ItemId> {
+        let mut found = FxHashMap::default();
+        let mut paths: BTreeMap<FileId, BTreeMap<u32, ItemId>> = BTreeMap::new();
+        for (at, node) in (0_u32..).zip(&self.items) {
+            // Of several definitions, conditions choose one.
+            let [(file, own)] = node.definitions.as_slice() else {
+                continue;
+            };
+            if node.kind != ItemKind::TypeAlias {
+                continue;
+            }
+            let aliases = &self.facts(*file).aliases;
+            let path = aliases.iter().find(|(item, _)| item == own);
+            let known = paths
+                .entry(*file)
+                .or_insert_with(|| self.items_of_paths(*file));
+            let of = path.and_then(|(_, path)| known.get(path));
+            found.extend(of.map(|of| (ItemId(at), *of)));
         }
         found
     }

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     discover::Edition,
     facts::{ExternCrate, LeafKind, Namespaces, Origin, PathFact, Segment, SourceFacts, UseLeaf},
+    words::PRIMITIVES,
 };
 
 /// How many candidates are kept: the three namespaces, and `cfg` variants of them.
@@ -78,6 +79,20 @@ impl Found {
 
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The same, where a module cannot be meant.
+    fn without_modules(&self) -> Self {
+        if self.module().is_none() {
+            return *self;
+        }
+        let mut found = Self::NONE;
+        for (res, namespaces) in self.all() {
+            if !matches!(res, Res::Module(_)) {
+                found.push(res, namespaces);
+            }
+        }
+        found
     }
 
     pub fn all(&self) -> impl Iterator<Item = (Res, Namespaces)> + '_ {
@@ -234,6 +249,11 @@ impl Lookup<'_> {
             };
             let name = facts.name(segment.name);
             let found = match before {
+                // A module is no type: what stands alone as one means that of the language.
+                None if request.is_primitive(name, wanted) => {
+                    let found = self.first(name, sym, wanted, request, space);
+                    found.without_modules()
+                }
                 None => self.first(name, sym, wanted, request, space),
                 Some(before) => self.after(&before, (name, sym), wanted, from),
             };
@@ -534,6 +554,12 @@ struct Request<'s> {
 }
 
 impl Request<'_> {
+    /// Whether the path is the name of a primitive type and nothing else, where a type is meant.
+    fn is_primitive(&self, name: &str, wanted: Namespaces) -> bool {
+        let is_alone = self.segments.len() == 1 && !self.import && !self.colons;
+        is_alone && wanted == Namespaces::TYPE && PRIMITIVES.contains(name)
+    }
+
     /// What the segment at `at` may be: the last one what the path names, those before it types and modules.
     fn wanted(&self, at: usize) -> Namespaces {
         if at + 1 == self.segments.len() {
@@ -581,7 +607,22 @@ impl Lookup<'_> {
             }
             found.push(binding.res, namespaces);
         }
+        if let Some(own) = self.own_import(&found, bindings) {
+            found.import = Some(own);
+        }
         found
+    }
+
+    /// The import of the asking file that brings the same as one of another file: where a module has several texts,
+    /// each goes through its own.
+    fn own_import(&self, found: &Found, bindings: &[Binding]) -> Option<(FileId, u32)> {
+        let (picked, _) = found.import.filter(|_| bindings.len() > 1)?;
+        let file = self.world.load(self.load).file;
+        let (res, _) = found.all().next()?;
+        let mut alike = bindings
+            .iter()
+            .filter(|one| picked != file && one.res == res && one.glob == found.glob);
+        alike.find_map(|one| one.import.filter(|(own, _)| *own == file))
     }
 
     /// Whether a module has several bodies, each under a condition of its own.

@@ -34,9 +34,10 @@ pub(crate) use lookup::{Found, Lookup};
 pub(crate) use methods::{MacroMethods, MethodHomes, PastedName, SaidByMacro};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;
+pub(crate) use rows::is_one_of_standard;
 pub(crate) use tree::{MOST_MODULES, id};
 pub(crate) use uses::{Site, form, leading_colons};
-pub(crate) use world::{Binding, Reach, Res, SpaceId, SpaceKind, Sym};
+pub(crate) use world::{Binding, Interner, Reach, Res, SpaceId, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

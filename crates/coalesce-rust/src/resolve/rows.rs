@@ -2,7 +2,7 @@
 
 use coalesce_model::TreePath;
 
-use super::world::{CrateId, FileId, ModuleId, SourceFile, World};
+use super::world::{CrateId, FileId, ModuleId, SourceFile, Sym, World};
 use crate::discover::Package;
 
 impl World {
@@ -51,4 +51,18 @@ impl World {
     pub(crate) fn sources(&self) -> impl Iterator<Item = (FileId, &SourceFile)> + Clone {
         (0..).map(FileId).zip(&self.files)
     }
+
+    /// Whether two names from outside are of one thing: the standard library shows one by several of its crates.
+    pub(crate) fn are_one_outside(&self, one: Sym, other: Sym) -> bool {
+        one == other || is_one_of_standard(self.names.as_str(one), self.names.as_str(other))
+    }
+}
+
+/// Whether two full names are of one thing of the standard library, which several of its crates show.
+pub(crate) fn is_one_of_standard(one: &str, other: &str) -> bool {
+    let inside = |name: &str| -> Option<String> {
+        let (first, rest) = name.split_once("::")?;
+        matches!(first, "std" | "core" | "alloc").then(|| rest.to_owned())
+    };
+    inside(one).is_some_and(|rest| inside(other) == Some(rest))
 }

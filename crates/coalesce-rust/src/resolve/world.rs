@@ -357,6 +357,8 @@ pub struct World {
     pub(super) impls_by_header: OnceLock<super::impls::ImplsByHeader>,
     /// Of all, those of a type, by their places in the list.
     pub(super) impls_by_type: OnceLock<FxHashMap<ItemId, Vec<u32>>>,
+    /// Aliases with what they stand for; worked out when one is first asked for.
+    pub(super) aliases: OnceLock<FxHashMap<ItemId, ItemId>>,
     /// The items by their modules and names, sorted when one is first asked for.
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
     /// Who has a method by its name; read when it is first asked for.

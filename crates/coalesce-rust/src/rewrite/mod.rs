@@ -53,7 +53,7 @@ mod shim_names;
 mod shims;
 mod short_paths;
 mod spell;
-mod spent_globs;
+mod spent_imports;
 mod stage;
 mod stages;
 mod stand_in;
@@ -68,15 +68,20 @@ mod visibility;
 mod walk;
 mod without_prelude;
 
-pub(crate) use fits::is_called_alike;
+pub(crate) use fits::{are_opposite, is_called_alike};
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_methods::called_names;
 pub(crate) use macro_scope::{Anchor, anchors_of, is_in_scope};
 pub(crate) use method_calls::{
-    called as method_calls, calls::CalledOn, homes::homes as method_homes, receivers,
+    called as method_calls,
+    calls::{Called, CalledOn},
+    homes::homes as method_homes,
+    receivers,
 };
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
-pub(crate) use traits::{Demand, demand_of_trait, may_be_trait, may_call, method_names};
+pub(crate) use traits::{
+    Demand, demand_of_called, demand_of_trait, may_be_trait, may_call, method_names,
+};
 pub(crate) use walk::is_of_module;
 
 use coalesce_model::{Change, Edit, LanguagePlan, Rewrite, Texts, language::RewriteOptions};

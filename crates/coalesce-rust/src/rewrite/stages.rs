@@ -11,10 +11,11 @@ use coalesce_model::{
 
 use super::{
     between::Between, blocks, cargo, fits, functions, items::moving::is_bound_public,
-    mapping::Mapping, merge, removal, shims::Forward, short_paths, spent_globs, stage,
+    mapping::Mapping, merge, removal, shims::Forward, short_paths, spent_imports, stage,
 };
 use crate::{
     RustGraph,
+    facts::ItemKind,
     regressions::{Tree, may_be_on},
     resolve::MOST_MODULES,
 };
@@ -171,7 +172,7 @@ impl Sorted {
             return;
         }
         if !self.items.is_empty() || !self.leaving.is_empty() {
-            run.drop_idle_globs();
+            run.drop_idle_imports();
         }
         run.shorten_paths();
     }
@@ -258,8 +259,9 @@ impl Run<'_> {
         }
     }
 
-    /// Takes private globs out that what left went through, and nothing else.
-    fn drop_idle_globs(&mut self) {
+    /// Takes private globs out that what left went through, and nothing else, and new imports of macros that are seen
+    /// without.
+    fn drop_idle_imports(&mut self) {
         let before = Tree {
             world: &self.graph.world,
             texts: self.texts,
@@ -268,10 +270,23 @@ impl Run<'_> {
             let text = self.texts.text(path);
             text.is_some_and(|text| text.contains("::*"))
         };
-        let edited = self.plan.iter().flat_map(|plan| plan.edits.keys());
-        if edited.into_iter().any(has_globs) {
-            self.stage(|graph, texts| spent_globs::take_out(before, graph, texts));
+        let mut edited = self.plan.iter().flat_map(|plan| plan.edits.keys());
+        if edited.any(has_globs) || self.imports_macros() {
+            self.stage(|graph, texts| spent_imports::take_out(before, graph, texts));
         }
+    }
+
+    /// Whether an edit writes an import that may be one of a macro of the tree.
+    fn imports_macros(&self) -> bool {
+        let edits = self.plan.iter().flat_map(|plan| plan.edits.values());
+        let texts = edits.flatten().map(|edit| edit.text.as_str());
+        let imports = texts.filter(|text| text.contains("use "));
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let words = imports.flat_map(|text| text.split(move |letter| !is_part(letter)));
+        let words: BTreeSet<&str> = words.collect();
+        let mut items = self.graph.world.items.iter();
+        !words.is_empty()
+            && items.any(|item| item.kind == ItemKind::Macro && words.contains(item.name.as_str()))
     }
 
     /// Works one stage out in the tree that those before it leave; whether the next one may follow.

@@ -83,17 +83,27 @@ pub(crate) fn demand_of_trait(
     texts: &dyn Texts,
 ) -> Demand {
     let whole = ByteSpan::from_range(0..text.len());
-    let asked = Asked {
-        world,
-        texts,
-        looks: &|_| false,
-    };
-    let demand = |called: &Called| asked.demand(("", Res::Item(trait_item)), called);
+    let demand = |called: &Called| demand_of_called(world, Res::Item(trait_item), called, texts);
     // Names are read quickly, receivers are not.
     match demand(&Called::on_unknown(called_names(world, texts, text, whole))) {
         Demand::No => Demand::No,
         _ => demand(&method_calls::called(world, home, (text, whole), texts)),
     }
+}
+
+/// How much speaks for it that methods which code calls are of the trait that something is.
+pub(crate) fn demand_of_called(
+    world: &World,
+    of: Res,
+    called: &Called,
+    texts: &dyn Texts,
+) -> Demand {
+    let asked = Asked {
+        world,
+        texts,
+        looks: &|_| false,
+    };
+    asked.demand(("", of), called)
 }
 
 /// Whether code of a module may call a method of one of some things, by names that they have; of what is not read, where

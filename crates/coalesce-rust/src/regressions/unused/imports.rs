@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{ExpandedCall, FileId, Found, Res, Site, Target, UseSite, World},
-    rewrite::is_of_module,
+    resolve::{ExpandedCall, FileId, Found, ModuleId, Res, Site, Target, UseSite, World},
+    rewrite::{Demand, is_of_module},
 };
 
 pub(super) const UNUSED_IMPORT: Warning = Warning {
@@ -44,6 +44,10 @@ struct Import {
     span: ByteSpan,
     /// Whether it leads out of the tree.
     outside: bool,
+    /// What it leads to, where that is a trait, which methods need unseen.
+    of_trait: Option<Res>,
+    /// The module that it stands in.
+    here: ModuleId,
     own: BTreeSet<String>,
     uses: ConditionedUses,
 }
@@ -112,7 +116,8 @@ impl Named<'_> {
                 };
                 // Of what is outside, nobody knows whether it is a trait: one that no path names is settled elsewhere.
                 let idle = import.uses.0.is_empty();
-                let settled = idle && (import.outside || serves_below());
+                let is_trait = import.outside || import.of_trait.is_some();
+                let settled = idle && (is_trait || serves_below());
                 let told = (is_told && !settled)
                     .then(|| self.unused((file, import.span), &key.name, import.warning()));
                 found.extend(told.flatten());
@@ -121,7 +126,7 @@ impl Named<'_> {
         found
     }
 
-    /// The private imports of a file that are no traits, which methods need unseen.
+    /// The private imports of a file.
     fn imports(&mut self, file: FileId) -> FileImports {
         let world = self.tree.world;
         let sites = sites_of(world, file);
@@ -141,7 +146,28 @@ impl Named<'_> {
             }
         }
         self.imports_for_macros(file, &mut found);
+        for import in found.imports.values_mut() {
+            self.note_methods(file, import);
+        }
         found
+    }
+
+    /// Adds the uses of a trait's import by methods that the file calls.
+    fn note_methods(&mut self, file: FileId, import: &mut Import) {
+        let Some(of) = import.of_trait.filter(|_| !import.serves()) else {
+            return;
+        };
+        // Where all code stands under the same conditions, it is settled elsewhere whether one calls them.
+        if !self.has_parts_under_more(file, &import.own) {
+            import.uses.0.insert(import.own.clone());
+            return;
+        }
+        let demand = self.demand_in_parts((file, import.here), &import.own, of);
+        if demand.always != Demand::No {
+            import.uses.0.insert(import.own.clone());
+        }
+        let more = demand.under_more.into_iter();
+        import.uses.0.extend(more.map(|(conditions, _)| conditions));
     }
 
     /// The private import that a site is, with what makes it the same one.
@@ -152,23 +178,25 @@ impl Named<'_> {
         site: &Site<'_>,
     ) -> Option<(ImportKey, Import)> {
         let world = self.tree.world;
-        let (name, span) = private_import(world, facts, site)?;
+        let (name, span, of_trait) = private_import(world, facts, site)?;
         let own = self.conditions_of_import(file, site)?;
         let UseSite::Leaf(leaf) = site.site else {
             return None;
         };
-        let here = Target::Module(world.module_of(site.space));
+        let here = world.module_of(site.space);
         let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
         let import = Import {
             leaf,
             span,
             outside: led.any(|(res, _)| matches!(res, Res::External(_))),
+            of_trait,
+            here,
             own,
             uses: ConditionedUses::default(),
         };
         let in_block = !is_of_module(world, (file, leaf));
         let key = ImportKey {
-            module: world.name_of(&here),
+            module: world.name_of(&Target::Module(here)),
             name,
             in_block: in_block.then(|| place_among_blocks(world, (file, leaf))),
         };
@@ -215,12 +243,13 @@ fn place_among_blocks(world: &World, (file, leaf): (FileId, u32)) -> usize {
         .count()
 }
 
-/// The name of a private import that leads to a module or an item, but to no trait that is known as one.
+/// The name of a private import that leads to a module or an item, its place, and what it leads to where that is known
+/// as a trait.
 fn private_import(
     world: &World,
     facts: &SourceFacts,
     site: &Site<'_>,
-) -> Option<(String, ByteSpan)> {
+) -> Option<(String, ByteSpan, Option<Res>)> {
     let UseSite::Leaf(leaf) = site.site else {
         return None;
     };
@@ -233,12 +262,17 @@ fn private_import(
     }
     let mut led = site.trace.steps.last()?.all().peekable();
     led.peek()?;
-    let known = led.all(|(res, _)| match res {
-        Res::Module(_) | Res::Variant(..) => true,
-        Res::Item(_) => !is_trait(world, res),
-        Res::Member(..) => false,
-        Res::External(name) => !is_standard_trait(world.names.text(name).as_ref()),
+    let led: Vec<Res> = led.map(|(res, _)| res).collect();
+    if led.iter().any(|res| matches!(res, Res::Member(..))) {
+        return None;
+    }
+    let of_trait = led.into_iter().find(|res| match res {
+        Res::External(name) => is_standard_trait(world.names.text(*name).as_ref()),
+        _ => is_trait(world, *res),
     });
-    let bound = leaf.alias.or_else(|| site.segments.last().copied())?;
-    known.then(|| (facts.name(bound.name).to_owned(), leaf.span))
+    let last = site.segments.last().copied()?;
+    // One without a name is known by that of what it brings.
+    let alias = leaf.alias.filter(|alias| facts.name(alias.name) != "_");
+    let bound = alias.unwrap_or(last);
+    Some((facts.name(bound.name).to_owned(), leaf.span, of_trait))
 }

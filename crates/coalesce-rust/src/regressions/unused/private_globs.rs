@@ -17,7 +17,7 @@ use super::{
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{FileId, Found, ModuleId, Res, Site, Target, UseSite, World, is_within},
-    rewrite::{Demand, demand_of_trait, may_call},
+    rewrite::{Demand, may_call},
     words::{EXPRESSION_MACROS, FORMAT_MACROS, GIVING_UP_MACROS, LOG_MACROS, PRELUDE},
 };
 
@@ -126,6 +126,14 @@ impl PrivateGlob {
         bindings.any(|one| one.glob && one.import == Some(place))
     }
 
+    /// What is told of it once it does not serve wherever it is there.
+    fn warning(&self) -> &'static Warning {
+        match self.uses.0.is_empty() {
+            true => &SERVES_PERHAPS,
+            false => &UNUSED_IMPORT,
+        }
+    }
+
     fn serves(&self) -> bool {
         self.uses.cover(&self.own) || (self.is_only && self.plain.cover(&self.own))
     }
@@ -180,7 +188,7 @@ impl Named<'_> {
                     || !before.has_alike(new, &key.1, glob),
                     |was| was.served_more(glob),
                 );
-                let told = is_lost.then(|| self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
+                let told = is_lost.then(|| self.unused((file, glob.span), &key.1, glob.warning()));
                 let key = key.clone();
                 found.extend(told.flatten().map(|told| LostGlob { file, key, told }));
             }
@@ -197,8 +205,10 @@ impl Named<'_> {
             return false;
         }
         let mut bodies = world.bodies.iter();
-        let is_shared =
-            bodies.any(|body| body.file != file && is_within(world, body.module, glob.here));
+        let is_shared = bodies.any(|body| {
+            let is_below = body.file != file && is_within(world, body.module, glob.here);
+            is_below && (body.module == glob.here || has_glob_of(world, body.file, glob.here))
+        });
         if is_shared || has_foreign_macros(world, file) {
             return false;
         }
@@ -247,9 +257,8 @@ impl Named<'_> {
 
     /// Notes the traits of the tree that a glob brings and whose methods its file may call: they need it unseen. What
     /// may be a call of another type's method is as open as a name that two globs bring.
-    fn note_traits(&self, file: FileId, glob: &mut PrivateGlob) {
-        let (world, texts) = (self.tree.world, self.tree.texts);
-        let text = texts.text(&world[file].path);
+    fn note_traits(&mut self, file: FileId, glob: &mut PrivateGlob) {
+        let world = self.tree.world;
         let place = (file, glob.leaf);
         for (name, bindings) in world.space(glob.here).names.iter() {
             let brought = bindings
@@ -261,17 +270,22 @@ impl Named<'_> {
             if !is_trait(world, Res::Item(item)) {
                 continue;
             }
-            let text = text.as_deref();
-            let demand = text.map_or(Demand::Perhaps, |text| {
-                demand_of_trait(world, item, (glob.here, text), texts)
-            });
             let name = world.names.as_str(*name);
-            match demand {
+            let is_shared = is_shared(world, glob.here, name, place);
+            let demand = self.demand_in_parts((file, glob.here), &glob.own, Res::Item(item));
+            match demand.always {
                 Demand::No => {}
-                Demand::Yes if !is_shared(world, glob.here, name, place) => {
-                    glob.uses.0.insert(glob.own.clone());
-                }
+                Demand::Yes if !is_shared => _ = glob.uses.0.insert(glob.own.clone()),
                 Demand::Yes | Demand::Perhaps => _ = glob.shared.insert(name.to_owned()),
+            }
+            for (conditions, demand) in demand.under_more {
+                if demand == Demand::Yes && !is_shared {
+                    glob.uses.0.insert(conditions);
+                } else {
+                    let under: Vec<&str> = conditions.iter().map(String::as_str).collect();
+                    glob.shared
+                        .insert(format!("{name} under {}", under.join(", ")));
+                }
             }
         }
     }
@@ -428,6 +442,16 @@ impl Named<'_> {
             }
         }
     }
+}
+
+/// Whether a file has all of a module by a glob: traits in scope there are so here.
+fn has_glob_of(world: &World, file: FileId, of: ModuleId) -> bool {
+    let leaves = (0_u32..).zip(&world.facts(file).leaves);
+    let mut globs = leaves.filter(|(_, leaf)| leaf.kind == LeafKind::Glob);
+    globs.any(|(at, _)| {
+        let found = world.glob_found((file, at));
+        found.is_none_or(|(_, led)| led.is_empty() || led.module() == Some(of))
+    })
 }
 
 /// Whether a file calls a macro whose body nobody has read, or stands below an attribute or a derive of one: what that

@@ -137,7 +137,7 @@ impl<'t, 'n> AutoTraits<'t, 'n> {
             _ => {}
         }
         let full = led.iter().find_map(|res| match res {
-            Res::External(full) => Some(self.names.world.names.text(*full)),
+            Res::External(full) => Some(self.names.outside_text(*full)),
             _ => None,
         })?;
         let is_standard = ["std::", "core::", "alloc::"]

@@ -32,7 +32,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ChangeKind, Finding, finding::codes};
 
-pub(crate) use self::signature::is_called_alike;
 pub(super) use self::{
     lost::{Lost, dotted},
     whole::check as check_whole,
@@ -41,6 +40,7 @@ use self::{
     shape::{Fields, Shape},
     usage::{Literal, Usage},
 };
+pub(crate) use self::{signature::is_called_alike, whole::opposites::are_opposite};
 use super::mapping::{Mapping, refusal};
 use crate::{
     facts::{ItemKind, SourceFacts},

@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, Memo, Texts};
 
 use crate::{
     lints,
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{FileId, Interner, ItemId, ModuleId, Res, Sym, UseSite, World, is_one_of_standard},
     syntax,
 };
 
@@ -23,7 +23,12 @@ pub(super) struct Names<'n> {
     pub gone: BTreeSet<ItemId>,
     files: Memo<FileId, FileNames>,
     traits: RefCell<BTreeMap<ItemId, Rc<BTreeSet<String>>>>,
+    /// Full names of what is outside, which the world has not: it follows a path as far as it leads out.
+    outside: RefCell<Interner>,
 }
+
+/// From here on symbols are those of such names.
+const FIRST_OUTSIDE: u32 = 1 << 31;
 
 /// The names of one file.
 pub(super) struct FileNames {
@@ -44,7 +49,39 @@ impl<'n> Names<'n> {
             gone: BTreeSet::new(),
             traits: RefCell::new(BTreeMap::new()),
             files: Memo::default(),
+            outside: RefCell::default(),
         }
+    }
+
+    /// What a step of a path leads to; of what is outside, by the names behind the one that leads there.
+    fn led(&self, res: Res, tail: u16, said: &[&str]) -> Res {
+        let Res::External(first) = res else {
+            return res;
+        };
+        let behind = said.len().saturating_sub(usize::from(tail));
+        let behind = said.get(behind..).unwrap_or_default();
+        if behind.is_empty() {
+            return res;
+        }
+        let full = format!("{}::{}", self.outside_text(first), behind.join("::"));
+        let known = self.world.names.get(&full);
+        Res::External(known.unwrap_or_else(|| {
+            let Sym(own) = self.outside.borrow_mut().intern(&full);
+            Sym(own + FIRST_OUTSIDE)
+        }))
+    }
+
+    /// The full name of what is outside.
+    pub fn outside_text(&self, name: Sym) -> Arc<str> {
+        match name.0.checked_sub(FIRST_OUTSIDE) {
+            Some(own) => self.outside.borrow().text(Sym(own)),
+            None => self.world.names.text(name),
+        }
+    }
+
+    /// Whether two names from outside are of one thing: the standard library shows one by several of its crates.
+    pub fn are_one_outside(&self, one: Sym, other: Sym) -> bool {
+        one == other || is_one_of_standard(&self.outside_text(one), &self.outside_text(other))
     }
 
     /// The names of a file; `None` where it cannot be read.
@@ -58,10 +95,14 @@ impl<'n> Names<'n> {
         let text = self.texts.text(&source.path)?;
         let mut leads: BTreeMap<u32, BTreeSet<Res>> = BTreeMap::new();
         let mut paths: BTreeMap<u32, ItemId> = BTreeMap::new();
-        self.world.visit_file(source, &mut |_, site| {
-            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+        self.world.visit_file(source, &mut |facts, site| {
+            let said = site.segments.iter().map(|one| facts.name(one.name));
+            let said: Vec<&str> = said.collect();
+            let steps = site.trace.steps.iter().zip(site.segments).enumerate();
+            for (at, (step, segment)) in steps {
                 let known = leads.entry(segment.span.start).or_default();
-                known.extend(step.all().map(|(res, _)| res));
+                let said = said.get(..=at).unwrap_or_default();
+                known.extend(step.all().map(|(res, _)| self.led(res, step.tail, said)));
             }
             let last = site.trace.steps.last();
             let item = last.and_then(|last| last.items().next());
@@ -71,7 +112,10 @@ impl<'n> Names<'n> {
         });
         let of = |path: Option<u32>| paths.get(&path?).copied();
         let impls = facts.impls.iter();
-        let impls = impls.map(|one| (one.span, of(one.self_path), of(one.trait_path)));
+        let impls = impls.map(|one| {
+            let own = of(one.self_path).map(|item| self.world.behind_alias(item));
+            (one.span, own, of(one.trait_path))
+        });
         let impls = impls.collect();
         Some(FileNames {
             text,
@@ -96,6 +140,26 @@ impl<'n> Names<'n> {
             .and_then(|(space, sym)| space.names.get(&sym));
         let bindings = bindings.into_iter().flatten();
         bindings.map(|binding| binding.res).collect()
+    }
+
+    /// Whether a step of a path leads to modules alone, and the one behind it to what is known: the path is that one then.
+    /// Modules of other packages are written in small letters.
+    pub fn is_way_to(
+        &self,
+        (file, module): (&FileNames, ModuleId),
+        step: ByteSpan,
+        next: ByteSpan,
+    ) -> bool {
+        let word = step.of(&file.text).unwrap_or_default();
+        let is_small = word.starts_with(|letter: char| letter.is_lowercase());
+        let known = self.leads_to(file, module, step);
+        let mut led = known.iter();
+        let are_modules = led.all(|res| match res {
+            Res::Module(_) => true,
+            Res::External(_) => is_small,
+            _ => false,
+        });
+        !known.is_empty() && are_modules && !self.leads_to(file, module, next).is_empty()
     }
 
     /// The traits of the tree that a module has by name and that have a function of this name: what
@@ -187,7 +251,10 @@ impl<'n> Names<'n> {
 
     /// The full name of what a result is, for people.
     pub fn name_of(&self, res: Res) -> String {
-        self.world.name_of(&self.world.target(res))
+        match res {
+            Res::External(name) => self.outside_text(name).to_string(),
+            _ => self.world.name_of(&self.world.target(res)),
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod alternatives;
 mod gone;
-mod opposites;
+pub(crate) mod opposites;
 mod shims;
 
 use std::collections::{BTreeMap, BTreeSet};

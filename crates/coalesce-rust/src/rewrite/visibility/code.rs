@@ -178,7 +178,9 @@ impl<'a> Resolved<'a> {
                 let own = facts.impls.iter();
                 let own = own.filter(|found| found.trait_path.is_some_and(is_deref));
                 for path in own.filter_map(|found| found.self_path) {
-                    found.extend(self.paths_of(file).targets(path));
+                    let paths = self.paths_of(file);
+                    let types = paths.targets(path);
+                    found.extend(types.map(|item| self.world.behind_alias(item)));
                 }
             }
             found
@@ -282,6 +284,7 @@ impl Code {
             let types: BTreeSet<ItemId> = path
                 .into_iter()
                 .flat_map(|path| paths.targets(path))
+                .map(|item| tree.world.behind_alias(item))
                 .collect();
             types
         };

@@ -267,6 +267,7 @@ impl Reader<'_> {
         let found: BTreeSet<ItemId> = path
             .into_iter()
             .flat_map(|path| paths.targets(path))
+            .map(|item| self.tree.world.behind_alias(item))
             .collect();
         if found.is_empty() {
             self.defined(home, name)

@@ -46,7 +46,7 @@ impl Fitting<'_, '_> {
 }
 
 /// Whether two conditions never hold at once.
-fn are_opposite(a: &str, b: &str) -> bool {
+pub(crate) fn are_opposite(a: &str, b: &str) -> bool {
     let negated = |a: &str, b: &str| a == format!("not({b})");
     let families = ["unix", "windows"];
     let system = |text: &str| {

@@ -308,11 +308,11 @@ impl<'a> Settler<'_, 'a> {
             .alias
             .or_else(|| facts.segments(fact.segments).last().copied());
         let name = facts.name(bound?.name).to_owned();
-        // Of imports of one name under conditions, sites are led through one.
+        // Of imports of one name under conditions, sites of a file are led through one.
         let mut variants = world.bindings(home, &name).iter();
         let is_variant_used = variants.any(|one| {
-            let import = one.import.filter(|_| !one.glob);
-            import.is_some_and(|import| self.scan.used_imports.contains(&import))
+            let own = one.import.filter(|own| !one.glob && own.0 == import.0);
+            own.is_some_and(|own| self.scan.used_imports.contains(&own))
         });
         let said = is_variant_used
             || self.scan.used_names.contains(&(home, name.clone()))
@@ -376,17 +376,28 @@ impl<'a> Settler<'_, 'a> {
         if brought.peek().is_some() && !brought.any(|one| traits::may_be_trait(world, one.res)) {
             return Demand::No;
         }
-        let methods = once(&self.read.called, home, || self.called_with_globs(home));
+        if world.bodies_of(home).filter(|body| !body.included).count() > 1 {
+            // Each text of a module has imports of its own.
+            let methods = self.called_with_globs(home, Some(import.0));
+            return self.demand_by(import, (home, name), &methods);
+        }
+        let methods = once(&self.read.called, home, || {
+            self.called_with_globs(home, None)
+        });
         self.demand_by(import, (home, name), &methods)
     }
 
-    /// The methods that what stays of a module calls, and of those that take its names by a glob.
-    fn called_with_globs(&self, home: ModuleId) -> Called {
+    /// The methods that what stays of a module calls, in one of its files or in all, and of those that take its names
+    /// by a glob.
+    fn called_with_globs(&self, home: ModuleId, only: Option<FileId>) -> Called {
         let world = self.world();
         let mut methods = Called::default();
         let bodies = world.bodies.iter();
         let users: BTreeSet<(FileId, ModuleId)> = bodies
-            .filter(|body| body.module == home || self.has_glob_of(body.file, body.module, home))
+            .filter(|body| match body.module == home {
+                true => body.included || only.is_none_or(|only| only == body.file),
+                false => self.has_glob_of(body.file, body.module, home),
+            })
             .map(|body| (body.file, body.module))
             .collect();
         for (file, user) in users {

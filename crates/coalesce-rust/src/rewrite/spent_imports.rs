@@ -1,4 +1,5 @@
-//! Private globs through which nothing goes any more, taken out: a `use super::*` of tests whose module was left.
+//! Private imports through which nothing goes, taken out: a glob as `use super::*` of tests whose module was left, and
+//! the import of a macro that is seen without, by where it stands.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use coalesce_model::{Edit, LanguagePlan, Texts, TreePath};
 use super::use_tree::{self, LeafChange};
 use crate::{
     RustGraph,
-    regressions::{Tree, idle_private_globs},
+    regressions::{Tree, idle_macro_leaves, idle_private_globs},
     resolve::FileId,
 };
 
@@ -16,7 +17,8 @@ pub(super) fn take_out(before: Tree<'_>, graph: &RustGraph, texts: &dyn Texts) -
     let world = &graph.world;
     let after = Tree { world, texts };
     let mut by_file: BTreeMap<FileId, BTreeMap<u32, LeafChange>> = BTreeMap::new();
-    for (file, leaf) in idle_private_globs(before, after) {
+    let idle = idle_private_globs(before, after).into_iter();
+    for (file, leaf) in idle.chain(idle_macro_leaves(before.world, world)) {
         by_file
             .entry(file)
             .or_default()

@@ -1,0 +1,196 @@
+//! Names that two globs come to bring into one place, of two things: who says one there means neither.
+//!
+//! An item that arrives is asked for in `rewrite/items/taken`; here it makes no difference what came: an item, a
+//! module, or an import that went along with one. What conditions choose between is not ambiguous.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
+
+use super::{Tree, conditions::Conditions};
+use crate::{
+    facts::{Namespaces, Origin, PathFact, SourceFacts},
+    resolve::{Binding, FileId, Found, Res, Site, UseSite, World},
+    rewrite::are_opposite,
+};
+
+/// Where such a name is said in plain code of the tree `after`, and was not one before.
+pub(crate) fn ambiguous_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
+    let places = ambiguous_places(before, after).into_iter();
+    let certain = places.filter(|place| place.is_certain);
+    let told = certain.map(|place| {
+        let message = format!(
+            "`{}` would be ambiguous here: two globs come to bring it, of two things",
+            place.name
+        );
+        Finding::refusal(after.world[place.file].path.clone(), message)
+            .coded(codes::NAME_TAKEN)
+            .at(place.span)
+            .with_help("import by name what is meant here first".to_owned())
+    });
+    told.collect()
+}
+
+/// The same of what a macro is given, which may say it or not.
+pub(crate) fn names_perhaps_ambiguous(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let places = ambiguous_places(before, after).into_iter();
+    let open = places.filter(|place| !place.is_certain);
+    let told = open.map(|place| Unproven {
+        path: after.world[place.file].path.clone(),
+        span: Some(place.span),
+        kind: UnprovenKind::MacroArgument,
+        name: place.name,
+        why: "two globs come to bring this name here, of two things, and whether the macro says it is not known"
+            .to_owned(),
+    });
+    told.collect()
+}
+
+/// A place that says such a name.
+struct AmbiguousPlace {
+    file: FileId,
+    span: ByteSpan,
+    name: String,
+    is_certain: bool,
+}
+
+/// The first place of each such name in each file.
+fn ambiguous_places(before: Tree<'_>, after: Tree<'_>) -> Vec<AmbiguousPlace> {
+    let mut names = ambiguous(after);
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let known = ambiguous(before);
+    names.retain(|key| !known.contains(key));
+    let world = after.world;
+    let words: BTreeSet<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+    let mut found = Vec::new();
+    for (file, source) in world.sources() {
+        let mut said = world.facts(file).names.iter();
+        if words.is_empty() || !said.any(|name| words.contains(&**name)) {
+            continue;
+        }
+        let mut seen = BTreeSet::new();
+        world.visit_file(source, &mut |facts, site| {
+            if let Some(place) = place_of(world, file, (facts, &site), &names)
+                && seen.insert(place.name.clone())
+            {
+                found.push(place);
+            }
+        });
+    }
+    found
+}
+
+/// Where a site says one of these names, by the globs of the module that has it.
+fn place_of(
+    world: &World,
+    file: FileId,
+    (facts, site): (&SourceFacts, &Site<'_>),
+    names: &BTreeSet<(String, String)>,
+) -> Option<AmbiguousPlace> {
+    let is_certain = match site.origin {
+        Origin::Code | Origin::KnownMacro | Origin::Attribute | Origin::FormatString => true,
+        Origin::MacroArguments => false,
+        _ => return None,
+    };
+    let mut here = Some(world.module_of(site.space));
+    for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
+        let name = facts.name(segment.name);
+        let is_one = here.is_some_and(|here| {
+            step.glob && names.contains(&(world[here].canonical.clone(), name.to_owned()))
+        });
+        if is_one && leads_to_two(step, wanted_at(facts, site, at)) {
+            let (span, name) = (segment.span, name.to_owned());
+            return Some(AmbiguousPlace {
+                file,
+                span,
+                name,
+                is_certain,
+            });
+        }
+        here = step.module();
+    }
+    None
+}
+
+/// What the segment at `at` of a site may be.
+fn wanted_at(facts: &SourceFacts, site: &Site<'_>, at: usize) -> Namespaces {
+    let of_path = |path: &PathFact| path.namespaces;
+    match site.site {
+        UseSite::Path(path) if at + 1 == site.segments.len() => of_path(facts.path(path)),
+        UseSite::Leaf(_) if at + 1 == site.segments.len() => Namespaces::ALL,
+        _ => Namespaces::TYPE,
+    }
+}
+
+/// Whether a step leads to two things in one namespace.
+fn leads_to_two(step: &Found, wanted: Namespaces) -> bool {
+    let all: Vec<(Res, Namespaces)> = step.all().collect();
+    let differ = |(at, one): (usize, &(Res, Namespaces))| {
+        let mut others = all.iter().skip(at + 1);
+        others.any(|other| one.1.and(wanted).meets(other.1))
+    };
+    all.iter().enumerate().any(differ)
+}
+
+/// The names that two globs of one place bring as different things, by the module.
+fn ambiguous(tree: Tree<'_>) -> BTreeSet<(String, String)> {
+    let world = tree.world;
+    let mut conditions = Conditions::new(tree);
+    let mut found = BTreeSet::new();
+    for space in &world.spaces {
+        for (name, bindings) in space.names.several() {
+            if is_ambiguous(world, &mut conditions, bindings) {
+                let module = world[space.module].canonical.clone();
+                found.insert((module, world.names.as_str(*name).to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// Whether two globs bring different things of one namespace, that nothing hides and no conditions choose between.
+fn is_ambiguous(world: &World, conditions: &mut Conditions<'_>, bindings: &[Binding]) -> bool {
+    let explicit = bindings.iter().filter(|one| !one.glob);
+    let hidden = explicit.fold(Namespaces(0), |all, one| all.or(one.namespaces));
+    let shown = |one: &Binding| Namespaces(one.namespaces.0 & !hidden.0);
+    let globs: Vec<&Binding> = bindings.iter().filter(|one| one.glob).collect();
+    globs.iter().enumerate().any(|(at, one)| {
+        let mut others = globs.iter().skip(at + 1);
+        others.any(|other| {
+            one.import != other.import
+                && shown(one).meets(shown(other))
+                && are_different(world, one.res, other.res)
+                && !exclude_each_other(conditions, one, other)
+        })
+    })
+}
+
+/// Whether two results are two things; the standard library shows one under several names.
+fn are_different(world: &World, one: Res, other: Res) -> bool {
+    match (one, other) {
+        (Res::External(one), Res::External(other)) => !world.are_one_outside(one, other),
+        _ => one != other,
+    }
+}
+
+/// Whether one of two bindings is never there together with the other one.
+fn exclude_each_other(conditions: &mut Conditions<'_>, one: &Binding, other: &Binding) -> bool {
+    let own = of_binding(conditions, one);
+    let others = of_binding(conditions, other);
+    own.iter()
+        .any(|one| others.iter().any(|other| are_opposite(one, other)))
+}
+
+/// The conditions of an import and of what it brings.
+fn of_binding(conditions: &mut Conditions<'_>, binding: &Binding) -> BTreeSet<String> {
+    let mut found = match binding.res {
+        Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => conditions.of_item(item),
+        Res::Module(module) => conditions.of_module(module),
+        Res::External(_) => BTreeSet::new(),
+    };
+    let import = binding.import.map(|import| conditions.of_import(import));
+    found.extend(import.into_iter().flatten());
+    found
+}
