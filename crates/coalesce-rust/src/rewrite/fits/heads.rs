@@ -117,7 +117,7 @@ impl Home<'_, '_> {
                 made.kinds.push(Some(self.meant(one.ty.span(), parameters)));
                 let default = one.default.as_ref();
                 let default = default.map(|(_, value)| self.meant(value.span(), parameters));
-                made.defaults.push(default);
+                made.defaults.push(default.map(without_braces));
             }
         }
     }
@@ -141,6 +141,15 @@ impl Home<'_, '_> {
     fn bound(&self, name: &str, bound: &syn::TypeParamBound, parameters: &[String]) -> String {
         format!("{name}: {}", self.meant(bound.span(), parameters))
     }
+}
+
+/// A value without braces around one expression: `{ 4 }` is `4`.
+fn without_braces(value: String) -> String {
+    let inner = value
+        .strip_prefix("{ ")
+        .and_then(|rest| rest.strip_suffix(" }"));
+    let inner = inner.filter(|inner| !inner.contains(['{', '}', ';']));
+    inner.map(str::to_owned).unwrap_or(value)
 }
 
 impl Takes {

@@ -334,6 +334,8 @@ impl<'c, 'n> Comparison<'c, 'n> {
             return Meaning::OtherText;
         };
         let (a, b) = (words(&left, old.span), words(&right, new.span));
+        let a = self.without_modules(&left, old.module, a);
+        let b = self.without_modules(&right, new.module, b);
         if a.len() != b.len() {
             return Meaning::OtherText;
         }
@@ -365,6 +367,32 @@ impl<'c, 'n> Comparison<'c, 'n> {
             }
         }
         told
+    }
+
+    /// Words without the modules that paths lead through to what is known: `fmt::Display` is `Display` where both lead to
+    /// the same, and that is asked.
+    fn without_modules<'t>(
+        &self,
+        file: &FileNames,
+        module: ModuleId,
+        words: Vec<Word<'t>>,
+    ) -> Vec<Word<'t>> {
+        let is_colon = |at: usize| words.get(at).is_some_and(|word| word.text == ":");
+        let mut skipped: BTreeSet<usize> = BTreeSet::new();
+        for (at, word) in words.iter().enumerate() {
+            let next = words
+                .get(at + 3)
+                .filter(|next| word.is_name && next.is_name);
+            let next = next.filter(|_| is_colon(at + 1) && is_colon(at + 2));
+            let is_way =
+                |next: &Word<'_>| self.names.is_way_to((file, module), word.span, next.span);
+            if next.is_some_and(is_way) {
+                skipped.extend([at, at + 1, at + 2]);
+            }
+        }
+        let words = words.into_iter().enumerate();
+        let kept = words.filter(|(at, _)| !skipped.contains(at));
+        kept.map(|(_, word)| word).collect()
     }
 
     /// A static that keeps what it is told, where the other text means another one.
@@ -466,6 +494,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
             | (Res::Member(old, a), Res::Member(new, b)) => {
                 a == b && self.is_same((old, new), sides, assumed)
             }
+            (Res::External(old), Res::External(new)) => self.names.are_one_outside(old, new),
             (old, new) => old == new,
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Signature {
     receiver: Receiver,
     parameters: Vec<Type>,
     result: Type,
-    /// Bounds on its parameters, as they are written.
+    /// Bounds on its parameters, by what their names mean.
     bounds: Vec<String>,
     is_unsafe: bool,
     is_async: bool,
@@ -361,7 +361,7 @@ fn written(reader: &Reader<'_, '_>, span: proc_macro2::Span) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The bounds on parameters, each with the place of its parameter.
+/// The bounds on parameters, each with the place of its parameter and by what its names mean.
 fn bounds(reader: &Reader<'_, '_>, generics: &syn::Generics) -> Vec<String> {
     let place = |name: &str| {
         let at = reader.parameters.iter().position(|known| known == name);
@@ -383,7 +383,7 @@ fn bounds(reader: &Reader<'_, '_>, generics: &syn::Generics) -> Vec<String> {
     let mut found = Vec::new();
     for (name, bounds) in parameters.chain(typed) {
         let name = place(&name);
-        let all = bounds.iter().map(|bound| written(reader, bound.span()));
+        let all = bounds.iter().map(|bound| reader.meant(bound.span()));
         found.extend(all.map(|bound| format!("{name}: {bound}")));
     }
     found.sort();

@@ -122,26 +122,48 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The words of a span, each that leads to one item of the tree by the full name of that: `dyn Trait` of two traits
-    /// is two types.
-    fn meant(&self, span: proc_macro2::Span) -> String {
+    /// The words of a span, each that leads to one thing by the full name of that, parameters by their places, and no
+    /// modules before them: `dyn Trait` of two traits is two types, `impl fmt::Display` and `impl Display` may be one.
+    pub fn meant(&self, span: proc_macro2::Span) -> String {
         let text = &self.file.text;
         let tokens = lexer::tokens(text, self.place(span));
-        let word = |token: &lexer::Token| {
-            let led = self.names.leads_to(self.file, self.module, token.span);
-            let mut items = led.into_iter().filter_map(|res| match res {
-                Res::Item(item) => Some(item),
-                _ => None,
+        let mut words: Vec<String> = Vec::new();
+        let mut at = 0;
+        while let Some(token) = tokens.get(at) {
+            let next = tokens.get(at + 3).filter(|next| {
+                let colons = tokens.get(at + 1..at + 3).unwrap_or_default();
+                colons.iter().all(|one| one.is(b':')) && token.is_ident() && next.is_ident()
             });
-            match (items.next(), items.next()) {
-                (Some(item), None) if token.is_ident() => {
-                    self.names.name_of(Res::Item(self.after(item)))
-                }
-                _ => token.span.of(text).unwrap_or_default().to_owned(),
+            let place = (self.file, self.module);
+            if next.is_some_and(|next| self.names.is_way_to(place, token.span, next.span)) {
+                at += 3;
+                continue;
             }
-        };
-        let words: Vec<String> = tokens.iter().map(word).collect();
+            words.push(self.meant_by(token));
+            at += 1;
+        }
         words.join(" ")
+    }
+
+    /// What one word means.
+    fn meant_by(&self, token: &lexer::Token) -> String {
+        let word = token.span.of(&self.file.text).unwrap_or_default();
+        let own = || word.to_owned();
+        if !token.is_ident() {
+            return own();
+        }
+        if let Some(at) = self.parameters.iter().position(|known| known == word) {
+            return format!("#{at}");
+        }
+        let led = self.names.leads_to(self.file, self.module, token.span);
+        let mut led = led
+            .into_iter()
+            .filter(|res| matches!(res, Res::Item(_) | Res::External(_)));
+        match (led.next(), led.next()) {
+            (Some(Res::Item(item)), None) => self.names.name_of(Res::Item(self.after(item))),
+            (Some(res), None) => outside(&self.names.name_of(res)),
+            _ => own(),
+        }
     }
 
     /// The text of a span, its words parted by single spaces.
@@ -287,7 +309,8 @@ impl Type {
         let says_one = |text: &str| {
             let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
             let mut words = text.split(|letter| !is_part(letter));
-            words.any(|word| parameters.iter().any(|known| known == word))
+            // A parameter among words of which the names are known stands there by its place.
+            text.contains('#') || words.any(|word| parameters.iter().any(|known| known == word))
         };
         Some(match self {
             Self::Parameter(at) => given.get(at)?.clone(),
