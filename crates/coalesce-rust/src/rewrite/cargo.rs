@@ -8,6 +8,7 @@
 mod agree;
 mod gates;
 mod manifests;
+mod test_cycles;
 mod unneeded;
 mod written;
 
@@ -133,6 +134,8 @@ pub(super) fn depend(
     made.rewrites = placed(writing.rewrites, &made.edits);
     let known = edges_after(mapping);
     made.closed(mapping, &known);
+    let cycles_of_tests = test_cycles::unproven(mapping, &known, &wishes);
+    made.unproven.extend(cycles_of_tests);
     let new: Vec<Edge> = wishes.into_iter().filter_map(edge).collect();
     made.refusals.extend(cycles::closed(mapping, &known, &new));
     made

@@ -1,9 +1,11 @@
 //! What stands in the way of code that leaves its crate for another one, whether it goes as a module,
 //! as a library or item by item.
 
+mod captures;
 mod coherence;
 mod drops;
 mod editions;
+mod known_makers;
 mod replaced_features;
 mod temporaries;
 
@@ -14,7 +16,7 @@ use coalesce_model::{
     ByteSpan, ChangeKind, Finding, LanguagePlan, Unproven, UnprovenKind, finding::codes,
 };
 
-use self::drops::Droppers;
+use self::{drops::Droppers, known_makers::KnownMakers};
 use super::{
     cargo::is_macro_package,
     conditions::conditions_of,
@@ -137,6 +139,7 @@ fn check_pieces(set: &Set<'_>, pieces: Vec<Piece>) -> Crossing {
         found: Crossing::default(),
         told: BTreeSet::new(),
         droppers: OnceCell::new(),
+        known_makers: OnceCell::new(),
     };
     let mut targets = BTreeSet::new();
     for piece in &pieces {
@@ -175,6 +178,7 @@ struct Check<'c> {
     told: BTreeSet<(ModuleId, String)>,
     /// What is known of types whose values do something when they are dropped, once somebody asks.
     droppers: OnceCell<Droppers>,
+    known_makers: OnceCell<KnownMakers>,
 }
 
 impl Check<'_> {
@@ -326,6 +330,7 @@ impl Check<'_> {
             self.words_of_editions(piece);
             self.references_of_editions(piece);
             self.drops_of_editions(piece);
+            self.captures_of_editions(piece);
         }
         self.variables(&gate, piece);
         self.methods_of_libraries(piece);

@@ -4,7 +4,12 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Finding, Texts, TreePath, Unproven, UnprovenKind, finding::codes};
 
-use super::{Around, Check, Piece, drops::Droppers, temporaries::moved_drops};
+use super::{
+    Around, Check, Piece, captures,
+    drops::Droppers,
+    known_makers::KnownMakers,
+    temporaries::{moved_drops, unknown_drops},
+};
 use crate::{
     discover::Edition,
     facts::{Item, ItemKind, Segment},
@@ -74,7 +79,8 @@ impl Check<'_> {
         for (edition, section) in newer {
             let mut told = BTreeSet::new();
             self.words(piece, &mut |word, around| {
-                let is_meant = around.is_meant(word) && !alike.contains(word);
+                let is_given = word == "into_iter" && is_called_on_parameter(around);
+                let is_meant = around.is_meant(word) && !alike.contains(word) && !is_given;
                 let why = text_of(section, word).filter(|_| is_meant)?;
                 told.insert(word.to_owned())
                     .then(|| format!("it goes to edition {}: {why}", edition.year()))
@@ -138,6 +144,35 @@ impl Check<'_> {
         }
     }
 
+    /// Functions whose result is hidden behind a trait, and comes to borrow in edition 2024 what they are given.
+    pub(super) fn captures_of_editions(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let old = world[self.mapping.krate(piece.from)].edition;
+        if old >= Edition::E2024 || world[piece.to].edition < Edition::E2024 {
+            return;
+        }
+        let path = world[piece.file].path.clone();
+        let text = self.mapping.texts.text(&path);
+        let inside = text.as_deref().and_then(|text| inside(text, piece.span));
+        let Some((start, code)) = inside else { return };
+        let _trees = syntax::Trees::begin();
+        let Ok(file) = syntax::parse_file(code) else {
+            return;
+        };
+        for one in captures::captured(&file) {
+            let place = start + one.place.start..start + one.place.end;
+            self.found.unproven.push(Unproven {
+                path: path.clone(),
+                span: Some(ByteSpan::from_range(place)),
+                kind: UnprovenKind::Equivalence,
+                name: one.name,
+                why: "it goes to edition 2024: what it returns counts as borrowing what it is given there, unless \
+                      `use<…>` says otherwise"
+                    .to_owned(),
+            });
+        }
+    }
+
     /// Words that the other edition reads as this one does: methods of traits that the code imports by itself, and the
     /// name that what moves gives up.
     fn words_alike(&self, piece: &Piece) -> BTreeSet<String> {
@@ -184,22 +219,40 @@ impl Check<'_> {
             .map(|(_, section)| *section)
             .collect();
         let drops_later = older < Edition::E2024 && newer >= Edition::E2024;
-        (0..tokens.len()).all(|at| {
+        let are_alike = (0..tokens.len()).all(|at| {
             let around = Around {
                 text: &text,
                 tokens: &tokens,
                 at,
             };
-            is_alike(&around, &sections)
-                && !(drops_later && (may_hold_on(&around) || is_else_of_let(&around)))
-        })
+            is_alike(&around, &sections, older)
+        });
+        are_alike && (!drops_later || self.drops_alike(&text, piece, (older, newer)))
+    }
+
+    /// Whether nothing in a text is dropped at another time by edition, and is known not to be.
+    fn drops_alike(&self, text: &str, piece: &Piece, between: (Edition, Edition)) -> bool {
+        let world = self.mapping.world;
+        let Some((_, code)) = inside(text, piece.span) else {
+            return false;
+        };
+        let _trees = syntax::Trees::begin();
+        let Ok(file) = syntax::parse_file(code) else {
+            return false;
+        };
+        let droppers = &self.droppers;
+        let droppers = droppers.get_or_init(|| Droppers::of(world, self.mapping.texts));
+        let known = &self.known_makers;
+        let known = known.get_or_init(|| KnownMakers::of(world, self.mapping.texts));
+        moved_drops(&file, droppers, between).is_empty()
+            && unknown_drops(&file, droppers, known).is_empty()
     }
 }
 
-/// Whether a token says the same whatever the edition, as far as that can be told from what stands beside
-/// it: closures take what they use by parts or as a whole, and what a macro or an `impl Trait` takes, `if let`
-/// with more behind it and strings of C are those of later editions.
-fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
+/// Whether a token says the same whatever the edition, from the older one on, as far as that can be told from what stands
+/// beside it: until 2021 closures take what they use as a whole, and there are no strings of C; what a macro or an
+/// `impl Trait` takes, and `if let` with more behind it, are those of later editions.
+fn is_alike(around: &Around<'_>, sections: &[&str], older: Edition) -> bool {
     let Some(token) = around.tokens.get(around.at) else {
         return true;
     };
@@ -208,26 +261,64 @@ fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
         TokenKind::Ident => {
             let listed = |section: &&str| text_of(section, word).is_some();
             let is_told = sections.iter().any(listed) && around.is_meant(word);
-            let is_later = is_of_later_editions(word, around);
+            let is_later = is_of_later_editions(word, around, older);
             !is_told && !is_later
         }
-        TokenKind::Text { .. } => !word.starts_with('c'),
-        _ => !token.is(b'|'),
+        TokenKind::Text { .. } => older >= Edition::E2021 || !word.starts_with('c'),
+        _ => older >= Edition::E2021 || !token.is(b'|'),
     }
 }
 
+/// Whether a method is called on a variable that is declared as of a type parameter, or of a hidden type: what it has
+/// goes by the bounds of that.
+fn is_called_on_parameter(around: &Around<'_>) -> bool {
+    let word = |at: usize| {
+        let token = around.tokens.get(at);
+        token
+            .and_then(|one| one.span.of(around.text))
+            .unwrap_or_default()
+    };
+    let Some(receiver) = around.at.checked_sub(2).filter(|_| around.at > 2) else {
+        return false;
+    };
+    if word(receiver + 1) != "." || word(receiver - 1) == "." {
+        return false;
+    }
+    let all = 0..around.tokens.len();
+    let is_parameter = |name: &str| {
+        let mut places = all
+            .clone()
+            .filter(|at| word(*at) == name && word(at + 1) == ":");
+        places.any(|at| at > 0 && matches!(word(at - 1), "<" | ","))
+    };
+    let declares = |at: &usize| {
+        let is_path = word(at + 2) == ":";
+        word(*at) == word(receiver) && word(at + 1) == ":" && !is_path
+    };
+    let mut types = all
+        .clone()
+        .filter(declares)
+        .map(|at| word(at + 2))
+        .peekable();
+    types.peek().is_some()
+        && types.all(|kind| {
+            kind == "impl" || kind.starts_with(char::is_uppercase) && is_parameter(kind)
+        })
+}
+
 /// Whether a word may begin what says something else in later editions, or is not there in older ones.
-fn is_of_later_editions(word: &str, around: &Around<'_>) -> bool {
+fn is_of_later_editions(word: &str, around: &Around<'_>, older: Edition) -> bool {
     let before = around.before().map(|one: &Token| one.kind);
     match word {
-        "macro_rules" | "async" | "use" => true,
+        "macro_rules" => true,
+        "async" | "use" => older < Edition::E2021,
         // In the type of an argument it says the same.
         "impl" => match before {
             Some(TokenKind::Punct(punct)) => !matches!(punct, b':' | b';'),
             kind => kind == Some(TokenKind::Open(b'(')),
         },
         "let" => before == Some(TokenKind::Punct(b'&')),
-        _ => ADDED.contains(&word),
+        _ => older < Edition::E2024 && ADDED.contains(&word),
     }
 }
 
@@ -239,41 +330,6 @@ fn inside(text: &str, span: ByteSpan) -> Option<(usize, &str)> {
         .strip_prefix('{')
         .and_then(|code| code.strip_suffix('}'));
     Some(own.map_or((start, code), |own| (start + 1, own)))
-}
-
-/// Whether a token may be the `else` of an `if let`.
-fn is_else_of_let(around: &Around<'_>) -> bool {
-    let token = around.tokens.get(around.at);
-    let word = token.and_then(|token| token.span.of(around.text));
-    word == Some("else") && around.text.contains("if let")
-}
-
-/// Whether a token may make a value that has no name and is looked into: before 2024 those of a last
-/// expression and of `if let` live on longer than what they borrow.
-fn may_hold_on(around: &Around<'_>) -> bool {
-    let Some(token) = around.tokens.get(around.at) else {
-        return false;
-    };
-    let mut later = around.tokens.iter().skip(around.at + 1);
-    match token.kind {
-        _ if token.is(b'.') => {
-            let before = around.before().map(|one: &Token| one.kind);
-            let is_of_call = before == Some(TokenKind::Close(b')'));
-            let is_named = later.next().is_some_and(|one| one.is_ident());
-            let is_called = later
-                .next()
-                .is_some_and(|one| opens_call(one) || one.is(b':'));
-            is_of_call || (is_named && is_called)
-        }
-        _ if token.is(b'&') => later
-            .find(|one| !one.is_ident() && !one.is(b':'))
-            .is_some_and(opens_call),
-        _ => token.is(b'*'),
-    }
-}
-
-fn opens_call(token: &Token) -> bool {
-    token.kind == TokenKind::Open(b'(')
 }
 
 /// The names of what a tree declares as `static mut`.

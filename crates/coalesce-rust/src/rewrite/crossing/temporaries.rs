@@ -8,7 +8,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use super::drops::Droppers;
+use super::{drops::Droppers, known_makers::KnownMakers};
 use crate::{discover::Edition, words};
 
 /// Methods of the standard library that give a lock or a borrow, which ends when it is dropped.
@@ -58,6 +58,7 @@ pub(super) fn moved_drops(
 ) -> Vec<MovedDrop> {
     let mut reader = Reader {
         droppers,
+        known: None,
         by_parts: old < Edition::E2021 && new >= Edition::E2021,
         sooner: old < Edition::E2024 && new >= Edition::E2024,
         locals: 0,
@@ -68,8 +69,30 @@ pub(super) fn moved_drops(
     reader.found
 }
 
+/// What else may be dropped later in editions before 2024, since nobody knows what makes it: it may live longer there
+/// than what it borrows.
+pub(super) fn unknown_drops(
+    file: &syn::File,
+    droppers: &Droppers,
+    known: &KnownMakers,
+) -> Vec<MovedDrop> {
+    let mut reader = Reader {
+        droppers,
+        known: Some(known),
+        by_parts: false,
+        sooner: true,
+        locals: 0,
+        operands: 0,
+        found: Vec::new(),
+    };
+    reader.visit_file(file);
+    reader.found
+}
+
 struct Reader<'d> {
     droppers: &'d Droppers,
+    /// The functions that make what nobody has to drop, where all others are looked for.
+    known: Option<&'d KnownMakers>,
     /// Closures come to take what they use by parts.
     by_parts: bool,
     /// Values of last expressions come to be dropped before local variables.
@@ -182,7 +205,11 @@ impl Reader<'_> {
                 let is_guard = GUARDS.contains(&name.as_str()) && call.args.is_empty();
                 match UNWRAPS.contains(&name.as_str()) {
                     true => self.maker(&call.receiver),
-                    false => (is_guard || self.droppers.makes(&name)).then_some(name),
+                    false => {
+                        let is_one = is_guard || self.droppers.makes(&name);
+                        let is_unknown = self.known.is_some_and(|known| !known.has_method(&name));
+                        (is_one || is_unknown).then_some(name)
+                    }
                 }
             }
             syn::Expr::Call(call) => match &*call.func {
@@ -219,7 +246,10 @@ impl Reader<'_> {
                 .rev()
                 .nth(1)
                 .is_some_and(|name| name.starts_with(char::is_lowercase));
-        (makes || of_type || of_module).then(|| last.clone())
+        // A value of a variant or a structure is what it is given.
+        let is_unknown = last.starts_with(char::is_lowercase)
+            && self.known.is_some_and(|known| !known.has_function(last));
+        (makes || of_type || of_module || is_unknown).then(|| last.clone())
     }
 
     fn is_cut_short(&self, block: &syn::Block) -> bool {
