@@ -390,12 +390,35 @@ impl<'a> Checker<'a> {
             .map(|module| module.name.as_str());
         // What something goes to is not where it comes from.
         let names = names.filter(|other| !self.names.is_target(other));
+        if let Some((message, help)) = self.beside_library(&name.text) {
+            let error = manifest.error(name.span, message, Some(help));
+            self.errors.push(error);
+            return;
+        }
         let near = name_meant(&name.text, names);
         let (message, help) = match self.absent_from(&name.text) {
             Some(message) => (message, near.or_else(|| self.meant_item(&name.text))),
             None => (format!("there is no module `{}`", name.text), near),
         };
         self.errors.push(manifest.error(name.span, message, help));
+    }
+
+    /// What is said of a name that a program alone has, where a library is called like it.
+    fn beside_library(&self, name: &str) -> Option<(String, String)> {
+        let graphs = self.index.graphs().iter();
+        let mut modules = graphs.flat_map(|graph| graph.modules());
+        let (place, home) = modules.find_map(|module| {
+            let (place, own) = module.name.split_once("//")?;
+            let rest = name.strip_prefix(own)?;
+            let is_inside = own.contains("::") && (rest.is_empty() || rest.starts_with("::"));
+            is_inside.then_some((place, own))
+        })?;
+        let message = format!(
+            "`{home}` is a module of {place}, and a library has the name of that program: what a program has can only be \
+             named where it is called otherwise"
+        );
+        let help = "give the program another name first: `[[bin]]` with `name` and `path` in its Cargo.toml";
+        Some((message, help.to_owned()))
     }
 
     /// What is said of a name that a module of Python does not have, and that can be no module's: the file of an item is

@@ -9,11 +9,12 @@ mod fragment;
 mod history;
 mod kind;
 mod names;
+mod packages;
 mod places;
 mod removed;
 mod sphinx;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use aho_corasick::AhoCorasick;
 use coalesce_model::{
@@ -378,9 +379,10 @@ impl Subject<'_> {
     /// What becomes of the files that name something that changes.
     fn files(&self, texts: &dyn Texts) -> Vec<Found> {
         let names = self.changes.iter();
-        let names: Vec<&str> = names
-            .filter_map(|change| change.from.rsplit(self.separator).next())
-            .collect();
+        let names = names.filter_map(|change| change.from.rsplit(self.separator).next());
+        // A package in dashes stands in the paths of its files.
+        let names = names.flat_map(|name| [name.to_owned(), name.replace('_', "-")]);
+        let names: BTreeSet<String> = names.collect();
         let is_named = |text: &str| {
             let mut names = names.iter();
             names.any(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
@@ -451,19 +453,18 @@ impl Subject<'_> {
     }
 
     /// Whether the name of a module at the top, which may be any word, begins the full name of something that it has:
-    /// `pkg.cli`, or `pkg:main` in an entry point.
+    /// `pkg.cli`, `krate::pool`, or `pkg:main` in an entry point.
     fn begins_full_name(&self, change: &Change, text: &str, span: ByteSpan) -> bool {
         let rest = text.get(span.end as usize..).unwrap_or_default();
-        let part = rest.strip_prefix('.').or_else(|| {
+        let part = rest.strip_prefix(self.separator).or_else(|| {
             let rest = rest.strip_prefix(" : ").or_else(|| rest.strip_prefix(':'));
             rest.filter(|_| self.separator == ".")
         });
         let part = part.unwrap_or_default();
         let end = part.find(|c: char| !(c.is_alphanumeric() || c == '_'));
         let part = part.get(..end.unwrap_or(part.len())).unwrap_or_default();
-        self.separator == "."
-            && !part.is_empty()
-            && self.graph.knows(&format!("{}.{part}", change.from))
+        let full = format!("{}{}{part}", change.from, self.separator);
+        !part.is_empty() && self.graph.knows(&full)
     }
 
     /// Whether a name is what an option of a tool, a statement or a filter of warnings is given: `python -m pkg`, `--cov=pkg`,
@@ -559,6 +560,7 @@ impl Subject<'_> {
         }
         self.imports_of_items(text, found);
         let operations = kind == FileKind::Operations;
+        packages::tell(self, operations, text, found);
         let runs = self.separator == "." && kind::runs(&found.told.path);
         self.places.configuration(operations, runs, text, found);
     }

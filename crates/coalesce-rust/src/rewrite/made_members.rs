@@ -116,7 +116,12 @@ impl Made {
         for at in 0..tokens.len() {
             match word(at) {
                 Some("trait" | "impl") => {
-                    of_trait = of_trait.max(end_of_trait(text, tokens, at).unwrap_or_default());
+                    let end = end_of_trait(text, tokens, at);
+                    of_trait = of_trait.max(end.unwrap_or_default());
+                    // Of a type that others define it makes functions as well.
+                    let of_type = (end.is_none() && word(at) == Some("impl")).then(|| word(at + 1));
+                    let of_type = of_type.flatten().filter(|word| is_type_or_given(word));
+                    self.types.extend(of_type.map(str::to_owned));
                 }
                 Some("struct" | "union" | "enum") => {
                     self.types.extend(word(at + 1).map(str::to_owned));
@@ -222,7 +227,7 @@ impl Made {
             span: Some(span),
             kind: UnprovenKind::UnknownType,
             why: format!(
-                "`{}!` makes types with members that their own module alone sees, and whether `{name}` asks for one \
+                "`{}!` makes types, or functions of them, with members that their own module alone sees, and whether `{name}` asks for one \
                  is not known",
                 self.name
             ),
@@ -314,6 +319,11 @@ impl Private {
         }
         is_named_by_calls
     }
+}
+
+/// Whether a word is called like a type, or begins what a call gives.
+fn is_type_or_given(word: &str) -> bool {
+    word == "$" || word.starts_with(char::is_uppercase)
 }
 
 /// Where the braces of a trait, or of an `impl` of one, close; `None` of an `impl` of a type alone.

@@ -220,16 +220,39 @@ impl Pass<'_> {
         self.replace(span, evidence, (&from, &to), text);
     }
 
-    /// Strings that are exactly the path of a file that moves, from the root or the package.
+    /// Where a file or a directory goes to; a directory only as a whole.
+    fn goes_to(&self, target: &TreePath) -> Option<TreePath> {
+        let files = &self.structure.files;
+        if let Some(new) = files.get(target) {
+            return Some(new.clone());
+        }
+        let inside = |path: &&TreePath| {
+            path.strip_prefix(target)
+                .is_some_and(|rest| !rest.is_empty())
+        };
+        let mut new: Option<TreePath> = None;
+        for path in self.mapping.texts.paths().iter().filter(inside) {
+            let (rest, to) = (path.strip_prefix(target)?, files.get(path)?);
+            let home = to.as_str().strip_suffix(rest)?.strip_suffix('/')?;
+            if *new.get_or_insert(TreePath::new(home).ok()?) != TreePath::new(home).ok()? {
+                return None;
+            }
+        }
+        new
+    }
+
+    /// Strings that are exactly the path of a file or directory that moves, from the root or the package.
     fn path_strings(&mut self) {
-        let structure = self.structure;
+        if self.structure.files.is_empty() {
+            return;
+        }
         for string in &self.facts.path_strings {
             // `concat!(env!("CARGO_MANIFEST_DIR"), "/src/a.txt")`
             let plain = string.value.trim_start_matches('/');
             let bases = [TreePath::root(), self.package()].into_iter();
             let mut moved = bases.filter_map(|base| {
                 let target = base.join(plain).ok()?;
-                let new = structure.files.get(&target)?;
+                let new = self.goes_to(&target)?;
                 Some((base, target, new))
             });
             let Some((base, target, new)) = moved.next() else {
@@ -238,6 +261,9 @@ impl Pass<'_> {
             let mut text = new.relative_to(&base);
             if plain.len() < string.value.len() {
                 text.insert(0, '/');
+            }
+            if plain.ends_with('/') {
+                text.push('/');
             }
             let (from, to) = (target.to_string(), new.to_string());
             let evidence = (Form::FilePath, Evidence::ExactPath);

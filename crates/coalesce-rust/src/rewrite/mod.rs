@@ -61,6 +61,7 @@ mod standard;
 mod structure;
 mod tests_only;
 mod traits;
+mod unloaded;
 mod unproven;
 pub(crate) mod use_tree;
 mod variants;

@@ -19,7 +19,7 @@ use super::{
     scan::{self, Scan},
     shims::{self, Forward, Shims},
     structure::Structure,
-    unproven,
+    unloaded, unproven,
     use_tree::LeafChange,
 };
 use crate::{RustGraph, resolve::FileId};
@@ -137,6 +137,7 @@ impl<'a> StageRewrite<'_, 'a> {
             self.plan.notes.extend(packages.notes);
             self.plan.unproven.extend(packages.unproven);
         }
+        self.plan.not_rewritten.extend(unloaded::places(mapping));
         let sought = (mapping.changes, &settled);
         let unproven = unproven::places(mapping.world, sought, mapping.texts);
         self.plan.unproven.extend(unproven);

@@ -6,7 +6,7 @@ use super::{mapping::Mapping, packages::condition_of_no_std, place::Place, spell
 use crate::{
     discover::Edition,
     facts::{Origin, SourceFacts},
-    resolve::{CrateId, Res, Site},
+    resolve::{Body, CrateId, Res, Site},
     words,
 };
 
@@ -97,10 +97,23 @@ fn declares_alloc(mapping: &Mapping<'_>, krate: CrateId) -> bool {
     declared.contains(&("alloc", "alloc"))
 }
 
-/// Whether a crate can say `std` as it is.
+/// Whether a crate can say `std` as it is, under whichever conditions: `extern crate std` may stand under one.
 fn says_std(mapping: &Mapping<'_>, krate: CrateId) -> bool {
-    let declared = mapping.world.declared_crates(krate);
-    has_std(mapping, krate) || declared.iter().any(|(_, bound)| *bound == "std")
+    let world = mapping.world;
+    let root = world[krate].root.map(|root| world.bodies_of(root));
+    let mut bodies = root.into_iter().flatten();
+    let declares = |body: &Body| {
+        let facts = world.facts(body.file);
+        let text = mapping.texts.text(&world[body.file].path);
+        let mut declared = facts.extern_crates.iter();
+        declared.any(|one| {
+            let bound = one.alias.unwrap_or(one.name);
+            let said = text.as_deref().and_then(|text| one.span.of(text));
+            let is_always_there = said.is_some_and(|said| !said.contains("cfg("));
+            facts.name(bound.name) == "std" && is_always_there
+        })
+    };
+    has_std(mapping, krate) || bodies.any(declares)
 }
 
 fn has_std(mapping: &Mapping<'_>, krate: CrateId) -> bool {

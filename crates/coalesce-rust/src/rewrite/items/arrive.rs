@@ -233,10 +233,33 @@ impl Arriving<'_, '_, '_> {
             let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
             self.put_behind((*file, *span), shim, last);
         }
+        for (file, span, shim) in &shims.instead {
+            self.put_instead((*file, *span), shim);
+        }
         for (place, shim) in &shims.elsewhere {
             let texts = self.by_place.entry(place.clone()).or_default();
             texts.push(shim.clone());
         }
+    }
+
+    /// Puts a shim before a declaration that goes with the lines that it stands in, so that the two edits are apart.
+    fn put_instead(&mut self, (file, span): (FileId, ByteSpan), shim: &str) {
+        let path = self.set.path(file);
+        let Some(text) = self.set.mapping.texts.text(&path) else {
+            return;
+        };
+        let line = lines::line_break(&text);
+        let indent = lines::prefix(&text, span.start).unwrap_or_default();
+        let shim = lines::laid_out(shim, indent, line);
+        let removed = lines::removal(&text, span);
+        let rest = text.get(removed.end as usize..).unwrap_or_default();
+        let below = if rest.trim_start().is_empty() {
+            ""
+        } else {
+            line
+        };
+        let insert = Edit::insert(removed.start, format!("{shim}{line}{below}"));
+        self.placing.edit(&path, [insert]);
     }
 
     /// Puts a shim behind a text; `last` says whether no other one comes there.

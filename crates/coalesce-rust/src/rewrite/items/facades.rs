@@ -130,12 +130,18 @@ pub(super) fn write(set: &Set<'_>, shims: &mut Shims) {
             home: facade.home,
             old: facade.name.clone(),
         };
-        let span = set.world().facts(*file).declaration_of(*leaf).span;
+        let declared = set.world().facts(*file).declaration_of(*leaf);
+        let span = declared.span;
         let definitions = set.world()[moving.item].definitions.iter();
         let texts: Vec<String> = definitions
             .filter_map(|definition| shims.one(&spot, *definition))
             .collect();
         let texts = texts.into_iter().map(|text| (*file, span, text));
-        shims.beside.extend(texts);
+        let (first, last) = declared.leaves;
+        let is_whole = (first..last).all(|leaf| set.facades.contains_key(&(*file, leaf)));
+        match is_whole {
+            true => shims.instead.extend(texts),
+            false => shims.beside.extend(texts),
+        }
     }
 }

@@ -31,6 +31,8 @@ pub(in crate::rewrite) struct Shims {
     pub texts: BTreeMap<usize, String>,
     /// Behind a definition that gets another name, or a re-export that gives way.
     pub beside: Vec<(FileId, ByteSpan, String)>,
+    /// Where a re-export stood that goes as a whole.
+    pub instead: Vec<(FileId, ByteSpan, String)>,
     /// At the end of a module.
     pub elsewhere: Vec<(Place, String)>,
     /// Names that the signatures of functions say, by the moving item.

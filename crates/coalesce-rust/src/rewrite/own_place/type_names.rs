@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, Subject};
 
 use super::Reader;
 use crate::{
@@ -90,11 +90,22 @@ impl Reader<'_> {
             let argument = type_argument(&tokens, *at);
             argument.is_none_or(|argument| self.may_name_what_moves(file, argument, text))
         };
+        let keeps_last = self.keeps_last_names();
+        let says_more = |at: &usize| !(keeps_last && shows_last_name(&tokens, *at, text));
         shown
+            .filter(says_more)
             .filter(may_move)
             .filter_map(|at| tokens.get(at))
             .map(|one| one.span)
             .collect()
+    }
+
+    /// Whether nothing gets another name than it has, but for those of the modules around it.
+    fn keeps_last_names(&self) -> bool {
+        let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
+        let mut changes = self.relocation.mapping.changes.iter();
+        changes
+            .all(|change| change.subject != Subject::Item || last(&change.from) == last(&change.to))
     }
 
     /// Whether types that stand between angle brackets may be, or hold, one that moves.
@@ -236,6 +247,19 @@ fn shows_type(tokens: &[Token], at: usize, text: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether only what stands behind the last `::` is kept of what `type_name` says.
+fn shows_last_name(tokens: &[Token], at: usize, text: &str) -> bool {
+    let Some(argument) = type_argument(tokens, at) else {
+        return false;
+    };
+    // `::<`, what is asked about, and `>`.
+    let behind = tokens.iter().skip(at + argument.len() + 5);
+    let words = behind.map(|token| token.span.of(text).unwrap_or_default());
+    let words: Vec<&str> = words.take(10).collect();
+    let keeps = |split, take| words == ["(", ")", ".", split, "(", "\"::\"", ")", ".", take, "("];
+    keeps("rsplit", "next") || keeps("split", "last")
 }
 
 /// What `type_name` is asked about: the tokens between the angle brackets behind it.

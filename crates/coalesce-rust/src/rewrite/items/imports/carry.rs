@@ -33,7 +33,8 @@ impl<'a> Settler<'_, 'a> {
             if self.is_made_by_macro(file, &name, origin) {
                 self.tell_made_by_macro(&name, (file, span));
             }
-            let Some(other) = self.shadowed(&place, &name, origin) else {
+            let wanted = self.wanted_by((file, site), origin);
+            let Some(other) = self.shadowed(&place, (&name, wanted), origin) else {
                 continue;
             };
             if let (Some(path), None) = (in_core(&name), untouchable(origin, site, true)) {
@@ -327,8 +328,28 @@ impl<'a> Settler<'_, 'a> {
         found
     }
 
+    /// What a plain name may be where it stands: of a macro that is called, a macro.
+    fn wanted_by(&self, (file, site): (FileId, UseSite), origin: Origin) -> Namespaces {
+        let facts = self.world().facts(file);
+        match site {
+            UseSite::Path(path) if matches!(origin, Origin::Code | Origin::KnownMacro) => {
+                let path = facts.path(path);
+                match path.segments.len {
+                    1 => path.namespaces,
+                    _ => Namespaces::TYPE,
+                }
+            }
+            _ => Namespaces::ALL,
+        }
+    }
+
     /// What a name of a prelude would mean in a place instead.
-    pub(super) fn shadowed(&self, place: &Place, name: &str, origin: Origin) -> Option<String> {
+    fn shadowed(
+        &self,
+        place: &Place,
+        (name, wanted): (&str, Namespaces),
+        origin: Origin,
+    ) -> Option<String> {
         let quiet = matches!(
             origin,
             Origin::DocLink | Origin::FormatString | Origin::MacroTokens | Origin::Attribute
@@ -339,7 +360,8 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let module = self.set.mapping.at(place)?;
         let bindings = world.space(module).names.get(&world.names.get(name)?)?;
-        bindings.iter().find_map(|binding| {
+        let mut bindings = bindings.iter().filter(|one| one.namespaces.meets(wanted));
+        bindings.find_map(|binding| {
             let target = world.name_of(&world.target(binding.res));
             match binding.res {
                 Res::External(_) => {

@@ -1,0 +1,66 @@
+//! What names a package that goes, or what moves by a path without its crate: commands of CI, filters of tests.
+//!
+//! Of Rust alone. Nothing is changed: what should stand there instead is for a person to say.
+
+use coalesce_model::{Change, Form, Subject as Named};
+
+use crate::{Found, Subject, names::occurrences};
+
+/// Why a package's name is told.
+const GOES: &str = "a package of this name goes, and what runs here may name it";
+
+/// Why a path without its crate is told.
+const FILTERS: &str =
+    "a path without its crate, as filters of tests have it, and what it names gets another one";
+
+/// Tells them, once each; `runs` says whether a file runs the project, where packages are named by words.
+pub(crate) fn tell(subject: &Subject<'_>, runs: bool, text: &str, found: &mut Found) {
+    if subject.separator != "::" {
+        return;
+    }
+    for change in subject.changes {
+        match change.from.split_once("::") {
+            None if runs => package(change, text, found),
+            Some((_, path)) => filters(change, path, text, found),
+            None => {}
+        }
+    }
+}
+
+fn package(change: &Change, text: &str, found: &mut Found) {
+    if change.subject != Named::Module {
+        return;
+    }
+    let (plain, dashed) = (change.from.clone(), change.from.replace('_', "-"));
+    let dashed = (dashed != plain).then_some(dashed);
+    for name in std::iter::once(plain).chain(dashed) {
+        tell_first(text, &name, (&|_| true, GOES), found);
+    }
+}
+
+fn filters(change: &Change, path: &str, text: &str, found: &mut Found) {
+    let (_, to) = change.to.split_once("::").unwrap_or(("", &change.to));
+    // One name alone may be any word.
+    let leads_on = |end: u32| {
+        let rest = text.get(end as usize..).unwrap_or_default();
+        path.contains("::") || rest.starts_with("::")
+    };
+    if path != to {
+        tell_first(text, path, (&leads_on, FILTERS), found);
+    }
+}
+
+/// Tells the first place of a name that nothing else was said of, where what stands behind it is as it should be.
+fn tell_first(
+    text: &str,
+    name: &str,
+    (is_meant, why): (&dyn Fn(u32) -> bool, &str),
+    found: &mut Found,
+) {
+    let mut places = occurrences(text, name);
+    let open =
+        places.find(|span| is_meant(span.end) && !found.covered(*span) && !found.is_left(*span));
+    if let Some(span) = open {
+        found.leave(span, Form::Configuration, name, why);
+    }
+}
