@@ -36,7 +36,6 @@ mod package_data;
 mod parents;
 mod paths;
 mod places;
-mod printed;
 mod pytest;
 mod removal;
 mod run_time_asked;
@@ -201,7 +200,6 @@ fn in_one_way(
     project_edit::names_in_settings(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
-    printed::check(&mapping, texts, &mut plan);
     plan
 }
 
