@@ -63,3 +63,19 @@ pub fn removal(text: &str, span: ByteSpan) -> ByteSpan {
         ByteSpan::new(start, end)
     }
 }
+
+/// The lines of a text without their ends, each with its first byte.
+///
+/// ```
+/// use coalesce_model::lines::placed_lines;
+/// let lines: Vec<_> = placed_lines("a\r\nb").collect();
+/// assert_eq!(lines, [(0, "a"), (3, "b")]);
+/// ```
+pub fn placed_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let at = start;
+        start += line.len();
+        (at, line.trim_end_matches(['\n', '\r']))
+    })
+}

@@ -2,7 +2,7 @@
 
 use coalesce_model::{
     ByteSpan, Finding, LanguageGraph, Outline, OutlineToken, ProjectRule, RuleSubject, TokenClass,
-    TreePath, finding::codes, outline::marks,
+    TreePath, finding::codes, lines::placed_lines, outline::marks,
 };
 
 use crate::{PreparedRule, Subject};
@@ -32,23 +32,13 @@ fn called(rule: &PreparedRule<'_>, source: &Source<'_>) -> Vec<ByteSpan> {
 
 /// Where the lines of a file say what a rule is about.
 fn written(rule: &PreparedRule<'_>, source: &Source<'_>) -> Vec<ByteSpan> {
-    let places = lines(source.text).filter_map(|(start, line)| {
+    let places = placed_lines(source.text).filter_map(|(start, line)| {
         let found = rule.expression.find(line)?;
         Some(ByteSpan::from_range(
             start + found.start()..start + found.end(),
         ))
     });
     places.collect()
-}
-
-/// The lines of a text without their ends, each with its first byte.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut start = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let at = start;
-        start += line.len();
-        (at, line.trim_end_matches(['\n', '\r']))
-    })
 }
 
 fn imports(subject: &Subject<'_>, rule: &PreparedRule<'_>) -> Vec<Finding> {

@@ -28,24 +28,28 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     if mapping.changes.is_empty() {
         return;
     }
-    let modules = mapping.graph.modules.iter().zip(&mapping.graph.facts);
-    for (at, (module, facts)) in modules.enumerate() {
-        if !facts.imports_by_value {
-            continue;
-        }
-        let text = texts.text(&module.path).unwrap_or_default();
-        let found = BeginningReader::new(mapping, at, &text, texts).found();
-        plan.unproven.extend(found.into_iter().map(|(span, name)| {
-            Unproven {
-                path: module.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::DynamicImport,
-                name,
-                why: "the rest of the name is worked out at run time; it may lead to what changes"
-                    .to_owned(),
-            }
-        }));
-    }
+    let facts = mapping.graph.facts.iter().enumerate();
+    let readers = facts.filter(|(_, facts)| facts.imports_by_value);
+    let told = readers.flat_map(|(reader, _)| told_in(mapping, reader, texts));
+    plan.unproven.extend(told);
+}
+
+/// What is told of the imports of one module.
+fn told_in(mapping: &Mapping<'_>, reader: usize, texts: &dyn Texts) -> Vec<Unproven> {
+    let Some(module) = mapping.graph.modules.get(reader) else {
+        return Vec::new();
+    };
+    let text = texts.text(&module.path).unwrap_or_default();
+    let found = BeginningReader::new(mapping, reader, &text, texts).found();
+    let told = found.into_iter().map(|(span, name)| Unproven {
+        path: module.path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::DynamicImport,
+        name,
+        why: "the rest of the name is worked out at run time; it may lead to what changes"
+            .to_owned(),
+    });
+    told.collect()
 }
 
 /// Reads the imports of one file.

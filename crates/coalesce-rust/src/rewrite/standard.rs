@@ -60,6 +60,7 @@ pub(super) fn said_in(
         return None;
     };
     match *first {
+        _ if old == new => None,
         "alloc" => {
             let std = declares_alloc(mapping, old)
                 && !declares_alloc(mapping, new)

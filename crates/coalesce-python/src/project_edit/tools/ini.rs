@@ -1,6 +1,6 @@
 //! Settings in files of sections, `[mypy]` and `plugins = pkg`, and the lines of a `MANIFEST.in`.
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, lines::placed_lines};
 
 use super::{SettingRole, SettingValue, plain, role};
 
@@ -8,7 +8,7 @@ use super::{SettingRole, SettingValue, plain, role};
 pub(super) fn values(text: &str) -> Vec<SettingValue> {
     let mut found = Vec::new();
     let (mut section, mut key) = ("", None);
-    for (at, line) in lines(text) {
+    for (at, line) in placed_lines(text) {
         let content = line.trim();
         if content.is_empty() || content.starts_with(['#', ';']) {
             continue;
@@ -36,16 +36,6 @@ pub(super) fn values(text: &str) -> Vec<SettingValue> {
         });
     }
     found
-}
-
-/// Lines of a file, each with where it begins.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line.trim_end_matches(['\n', '\r']))
-    })
 }
 
 fn trimmed(at: usize, value: &str) -> ByteSpan {
@@ -84,7 +74,7 @@ fn named_in_head(at: usize, line: &str) -> Option<SettingValue> {
 
 /// What the lines of a `MANIFEST.in` take in by folder: `graft pkg`, `recursive-include pkg *.json`.
 pub(super) fn manifest(text: &str) -> Vec<SettingValue> {
-    let taken = lines(text).filter_map(|(at, line)| {
+    let taken = placed_lines(text).filter_map(|(at, line)| {
         let (command, rest) = line.trim_start().split_once([' ', '\t'])?;
         let known = ["graft", "prune", "recursive-include", "recursive-exclude"];
         known.contains(&command).then(|| {

@@ -1,6 +1,6 @@
 //! What another edition reads otherwise than the one that a text was written in.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use coalesce_model::{ByteSpan, Finding, Texts, TreePath, Unproven, UnprovenKind, finding::codes};
 
@@ -8,7 +8,7 @@ use super::{
     Around, Check, Piece, captures,
     drops::Droppers,
     known_makers::KnownMakers,
-    temporaries::{moved_drops, unknown_drops},
+    temporaries::{MovedDrop, moved_drops, unknown_drops},
 };
 use crate::{
     discover::Edition,
@@ -116,32 +116,19 @@ impl Check<'_> {
         if !is_between(Edition::E2021) && !is_between(Edition::E2024) {
             return;
         }
-        let path = world[piece.file].path.clone();
-        let text = self.mapping.texts.text(&path);
-        let inside = text.as_deref().and_then(|text| inside(text, piece.span));
-        let Some((start, code)) = inside else { return };
-        let _trees = syntax::Trees::begin();
-        let Ok(file) = syntax::parse_file(code) else {
-            return;
-        };
         let droppers = &self.droppers;
         let droppers = droppers.get_or_init(|| Droppers::of(world, self.mapping.texts));
-        let found = moved_drops(&file, droppers, (old, new));
-        let mut told = BTreeSet::new();
-        for one in found
-            .into_iter()
-            .filter(|one| told.insert((one.name.clone(), one.why)))
-        {
-            self.found.unproven.push(Unproven {
-                path: path.clone(),
-                span: Some(ByteSpan::from_range(
-                    start + one.place.start..start + one.place.end,
-                )),
-                kind: UnprovenKind::Equivalence,
-                name: one.name,
-                why: format!("it goes to edition {}: {}", new.year(), one.why),
-            });
-        }
+        let found = self.told_of_syntax(piece, |file| {
+            let mut told = BTreeSet::new();
+            let found = moved_drops(file, droppers, (old, new)).into_iter();
+            let once = found.filter(|one| told.insert((one.name.clone(), one.why)));
+            let reason = |one: MovedDrop| {
+                let why = format!("it goes to edition {}: {}", new.year(), one.why);
+                (one.place, one.name, why)
+            };
+            once.map(reason).collect()
+        });
+        self.found.unproven.extend(found);
     }
 
     /// Functions whose result is hidden behind a trait, and comes to borrow in edition 2024 what they are given.
@@ -151,26 +138,41 @@ impl Check<'_> {
         if old >= Edition::E2024 || world[piece.to].edition < Edition::E2024 {
             return;
         }
-        let path = world[piece.file].path.clone();
-        let text = self.mapping.texts.text(&path);
+        let found = self.told_of_syntax(piece, |file| {
+            let reason = |one: captures::Captured| {
+                let why = "it goes to edition 2024: what it returns counts as borrowing what it is given there, unless \
+                           `use<…>` says otherwise";
+                (one.place, one.name, why.to_owned())
+            };
+            captures::captured(file).into_iter().map(reason).collect()
+        });
+        self.found.unproven.extend(found);
+    }
+
+    /// What is told of the syntax of what moves: where, of what, and why.
+    fn told_of_syntax(
+        &self,
+        piece: &Piece,
+        read: impl FnOnce(&syn::File) -> Vec<(Range<usize>, String, String)>,
+    ) -> Vec<Unproven> {
+        let path = &self.mapping.world[piece.file].path;
+        let text = self.mapping.texts.text(path);
         let inside = text.as_deref().and_then(|text| inside(text, piece.span));
-        let Some((start, code)) = inside else { return };
+        let Some((start, code)) = inside else {
+            return Vec::new();
+        };
         let _trees = syntax::Trees::begin();
         let Ok(file) = syntax::parse_file(code) else {
-            return;
+            return Vec::new();
         };
-        for one in captures::captured(&file) {
-            let place = start + one.place.start..start + one.place.end;
-            self.found.unproven.push(Unproven {
-                path: path.clone(),
-                span: Some(ByteSpan::from_range(place)),
-                kind: UnprovenKind::Equivalence,
-                name: one.name,
-                why: "it goes to edition 2024: what it returns counts as borrowing what it is given there, unless \
-                      `use<…>` says otherwise"
-                    .to_owned(),
-            });
-        }
+        let told = read(&file).into_iter().map(|(place, name, why)| Unproven {
+            path: path.clone(),
+            span: Some(ByteSpan::from_range(start + place.start..start + place.end)),
+            kind: UnprovenKind::Equivalence,
+            name,
+            why,
+        });
+        told.collect()
     }
 
     /// Words that the other edition reads as this one does: methods of traits that the code imports by itself, and the

@@ -130,6 +130,13 @@ struct MadeModules<'m, 'a> {
     by_place: &'m BTreeMap<Place, Vec<String>>,
 }
 
+/// Where a shim is written, and how many line ends stand above and below it.
+struct ShimSpot {
+    at: u32,
+    above: usize,
+    below: usize,
+}
+
 impl Arriving<'_, '_, '_> {
     /// Takes out the texts of macros, or all others.
     fn leave_all(&mut self, shims: &Shims, macros: bool) {
@@ -233,8 +240,10 @@ impl Arriving<'_, '_, '_> {
             let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
             self.put_behind((*file, *span), shim, last);
         }
-        for (file, span, shim) in &shims.instead {
-            self.put_instead((*file, *span), shim);
+        for (index, (file, span, shim)) in shims.instead.iter().enumerate() {
+            let mut earlier = shims.instead.iter().take(index);
+            let first = !earlier.any(|(other, at, _)| (other, at.start) == (file, span.start));
+            self.put_instead((*file, *span), shim, first);
         }
         for (place, shim) in &shims.elsewhere {
             let texts = self.by_place.entry(place.clone()).or_default();
@@ -242,28 +251,44 @@ impl Arriving<'_, '_, '_> {
         }
     }
 
-    /// Puts a shim before a declaration that goes with the lines that it stands in, so that the two edits are apart.
-    fn put_instead(&mut self, (file, span): (FileId, ByteSpan), shim: &str) {
-        let path = self.set.path(file);
-        let Some(text) = self.set.mapping.texts.text(&path) else {
-            return;
-        };
-        let line = lines::line_break(&text);
-        let indent = lines::prefix(&text, span.start).unwrap_or_default();
-        let shim = lines::laid_out(shim, indent, line);
-        let removed = lines::removal(&text, span);
-        let rest = text.get(removed.end as usize..).unwrap_or_default();
-        let below = if rest.trim_start().is_empty() {
-            ""
-        } else {
-            line
-        };
-        let insert = Edit::insert(removed.start, format!("{shim}{line}{below}"));
-        self.placing.edit(&path, [insert]);
+    /// Puts a shim before a declaration that goes with the lines that it stands in, so that the two edits are apart;
+    /// `first` says whether no other one comes there before.
+    fn put_instead(&mut self, (file, span): (FileId, ByteSpan), shim: &str, first: bool) {
+        self.put_shim((file, span), shim, |text| {
+            let removed = lines::removal(text, span);
+            let before = text.get(..removed.start as usize).unwrap_or_default();
+            let before = before.lines().next_back().unwrap_or_default().trim_end();
+            let rest = text.get(removed.end as usize..).unwrap_or_default();
+            ShimSpot {
+                at: removed.start,
+                above: usize::from(first && !before.is_empty() && !before.ends_with('{')),
+                below: usize::from(!rest.trim_start().is_empty()),
+            }
+        });
     }
 
     /// Puts a shim behind a text; `last` says whether no other one comes there.
     fn put_behind(&mut self, (file, span): (FileId, ByteSpan), shim: &str, last: bool) {
+        self.put_shim((file, span), shim, |text| {
+            let at = lines::line_end(text, span.end);
+            let is_open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+            let rest = text.get(at as usize..).unwrap_or_default();
+            let next = rest.lines().next().unwrap_or_default().trim();
+            ShimSpot {
+                at,
+                above: 1 + usize::from(is_open),
+                below: usize::from(last && !next.is_empty() && !next.starts_with('}')),
+            }
+        });
+    }
+
+    /// Writes a shim, indented as what it stands for, where `spot` finds a place for it.
+    fn put_shim(
+        &mut self,
+        (file, span): (FileId, ByteSpan),
+        shim: &str,
+        spot: impl FnOnce(&str) -> ShimSpot,
+    ) {
         let path = self.set.path(file);
         let Some(text) = self.set.mapping.texts.text(&path) else {
             return;
@@ -271,17 +296,8 @@ impl Arriving<'_, '_, '_> {
         let line = lines::line_break(&text);
         let indent = lines::prefix(&text, span.start).unwrap_or_default();
         let shim = lines::laid_out(shim, indent, line);
-        let at = lines::line_end(&text, span.end);
-        let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-        let above = if open { line } else { "" };
-        let rest = text.get(at as usize..).unwrap_or_default();
-        let next = rest.lines().next().unwrap_or_default().trim();
-        let below = if !last || next.is_empty() || next.starts_with('}') {
-            ""
-        } else {
-            line
-        };
-        let text = format!("{above}{line}{shim}{line}{below}");
+        let ShimSpot { at, above, below } = spot(&text);
+        let text = format!("{}{shim}{line}{}", line.repeat(above), line.repeat(below));
         self.placing.edit(&path, [Edit::insert(at, text)]);
     }
 
