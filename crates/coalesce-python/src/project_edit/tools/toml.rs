@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn texts_have_the_role_of_their_key() {
         let text = "[tool.a]\nplugins = ['b']\nname = 'c'\nother = \"d\"\n\
-            [tool.setuptools]\npackages = ['e']\npackage-data.f = ['*']\n\
+            [tool.setuptools]\npy-modules = ['e']\npackage-data.f = ['*']\n\
             [tool.setuptools.packages.find]\ninclude = ['g*']\n[tool.flit.module]\nname = 'h'\n[project]\ndescription = 'i'\n";
         let found = values(text);
         let found: Vec<_> = found
