@@ -57,12 +57,13 @@ fn readers_of_modules(asking: usize, below: usize, padding: usize) -> String {
 }
 
 #[test]
-fn of_a_class_with_many_below_it_anything_may_be_asked() {
+fn a_class_with_many_below_it_is_followed() {
     let said = |names: usize| {
         let text = readers_of_modules(1, names - 1, 0);
         with("p/other.py", &text, "plan m.toml")
     };
-    assert_eq!(changes_at(64, "Not proven", said), [false, true]);
+    assert!(!said(64).contains("Not proven"));
+    assert!(!said(200).contains("Not proven"));
 }
 
 #[test]
