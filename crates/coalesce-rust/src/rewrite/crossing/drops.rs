@@ -145,16 +145,54 @@ impl<'w> Source<'w> {
 
     /// The words of what the function at a token returns.
     fn returned(&self, at: usize) -> Vec<&str> {
-        let ends = |token: &Token| {
-            token.kind == TokenKind::Open(b'{') || token.is(b';') || self.said(token) == "where"
-        };
-        let head = self.tokens.iter().skip(at).take_while(|token| !ends(token));
-        let head: Vec<&Token> = head.collect();
-        let arrow = head
-            .windows(2)
-            .rposition(|pair| matches!(pair, [dash, angle] if dash.is(b'-') && angle.is(b'>')));
-        let behind = arrow.map_or(head.len(), |arrow| arrow + 2);
-        let words = head.into_iter().skip(behind);
-        words.map(|token| self.said(token)).collect()
+        let returned = returned_by(&self.text, &self.tokens, at).into_iter();
+        returned.map(|token| self.said(token)).collect()
     }
+}
+
+/// The tokens of what the function returns whose `fn` stands at a token: behind the arrow that follows its parameters,
+/// up to its body or its bounds.
+pub(super) fn returned_by<'t>(text: &str, tokens: &'t [Token], at: usize) -> Vec<&'t Token> {
+    // Generic parameters may have lists and arrows of their own: `<F: Fn(u32) -> u32>`.
+    let mut angles = 0_usize;
+    let mut at = at;
+    let open = loop {
+        match tokens.get(at) {
+            None => return Vec::new(),
+            Some(token) if token.kind == TokenKind::Open(b'(') && angles == 0 => break at,
+            Some(token) if token.is(b'<') => angles += 1,
+            Some(token) if token.is(b'>') && !is_arrow_at(tokens, at.wrapping_sub(1)) => {
+                angles = angles.saturating_sub(1);
+            }
+            Some(_) => {}
+        }
+        at += 1;
+    };
+    let Some(close) = lexer::closing(tokens, open) else {
+        return Vec::new();
+    };
+    if !is_arrow_at(tokens, close + 1) {
+        return Vec::new();
+    }
+    let mut nesting = 0_usize;
+    let ends = |token: &&Token| {
+        let is_end = token.kind == TokenKind::Open(b'{')
+            || token.is(b';')
+            || token.span.of(text) == Some("where");
+        if nesting == 0 && is_end {
+            return false;
+        }
+        match token.kind {
+            TokenKind::Open(_) => nesting += 1,
+            TokenKind::Close(_) => nesting = nesting.saturating_sub(1),
+            _ => {}
+        }
+        true
+    };
+    tokens.iter().skip(close + 3).take_while(ends).collect()
+}
+
+fn is_arrow_at(tokens: &[Token], at: usize) -> bool {
+    let is = |at: usize, punct| tokens.get(at).is_some_and(|token| token.is(punct));
+    is(at, b'-') && is(at + 1, b'>')
 }

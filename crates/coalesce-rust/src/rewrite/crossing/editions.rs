@@ -244,10 +244,12 @@ impl Check<'_> {
         };
         let droppers = &self.droppers;
         let droppers = droppers.get_or_init(|| Droppers::of(world, self.mapping.texts));
+        if !moved_drops(&file, droppers, between).is_empty() {
+            return false;
+        }
         let known = &self.known_makers;
         let known = known.get_or_init(|| KnownMakers::of(world, self.mapping.texts));
-        moved_drops(&file, droppers, between).is_empty()
-            && unknown_drops(&file, droppers, known).is_empty()
+        unknown_drops(&file, droppers, known).is_empty()
     }
 }
 
@@ -286,7 +288,9 @@ fn is_called_on_parameter(around: &Around<'_>) -> bool {
     if word(receiver + 1) != "." || word(receiver - 1) == "." {
         return false;
     }
-    let all = 0..around.tokens.len();
+    let Some(all) = function_around(around) else {
+        return false;
+    };
     let is_parameter = |name: &str| {
         let mut places = all
             .clone()
@@ -306,6 +310,24 @@ fn is_called_on_parameter(around: &Around<'_>) -> bool {
         && types.all(|kind| {
             kind == "impl" || kind.starts_with(char::is_uppercase) && is_parameter(kind)
         })
+}
+
+/// The tokens of the innermost function whose body has a token, with its head.
+fn function_around(around: &Around<'_>) -> Option<Range<usize>> {
+    let tokens = around.tokens;
+    let mut heads = (0..around.at).rev().filter(|at| {
+        let is_word = |token: &Token| token.span.of(around.text) == Some("fn");
+        let is_named = tokens.get(at + 1).is_some_and(|one| one.is_ident());
+        is_named && tokens.get(*at).is_some_and(is_word)
+    });
+    heads.find_map(|head| {
+        let mut bodies = (head..around.at).filter(|at| {
+            let token = tokens.get(*at);
+            token.is_some_and(|one| one.kind == TokenKind::Open(b'{'))
+        });
+        let end = lexer::closing(tokens, bodies.next()?)?;
+        (end > around.at).then_some(head..end)
+    })
 }
 
 /// Whether a word may begin what says something else in later editions, or is not there in older ones.

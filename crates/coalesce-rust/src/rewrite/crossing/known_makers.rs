@@ -2,13 +2,11 @@
 //!
 //! By names: those of the tree, by the types that they say, and methods of the standard library.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, Texts};
 
+use super::drops::returned_by;
 use crate::{
     facts::{ItemKind, SourceFacts},
     lexer::{self, Token, TokenKind},
@@ -51,9 +49,9 @@ const PLAIN: [&str; 28] = [
 /// Methods of the standard library that give what ends a borrow when it is dropped.
 const HOLDING: [&str; 4] = ["drain", "extract_if", "splice", "peek_mut"];
 
-/// The functions of a tree whose names say that they make such values, each name of all that have it.
+/// The functions of a tree by their names, each with whether all of that name make such values.
 #[derive(Default)]
-pub(super) struct KnownMakers(BTreeSet<String>);
+pub(super) struct KnownMakers(BTreeMap<String, bool>);
 
 impl KnownMakers {
     pub fn of(world: &World, texts: &dyn Texts) -> Self {
@@ -65,9 +63,12 @@ impl KnownMakers {
                 Some((file, text, tokens))
             })
             .collect();
-        let mut types: BTreeSet<&str> = BTreeSet::new();
+        // A name is of all types that have it.
+        let mut types: BTreeMap<&str, bool> = BTreeMap::new();
         for (file, _, tokens) in &sources {
-            types.extend(types_without_lifetimes(world.facts(*file), tokens));
+            for (name, is_plain) in types_of(world.facts(*file), tokens) {
+                *types.entry(name).or_insert(true) &= is_plain;
+            }
         }
         let mut found: BTreeMap<String, bool> = BTreeMap::new();
         for (_, text, tokens) in &sources {
@@ -76,28 +77,25 @@ impl KnownMakers {
                 *known &= is_plain;
             }
         }
-        let plain = found.into_iter().filter(|(_, is_plain)| *is_plain);
-        Self(plain.map(|(name, _)| name).collect())
+        Self(found)
     }
 
-    /// Whether all functions of that name are such.
+    /// Whether all functions of that name are such, and there is one.
     pub fn has_function(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.0.get(name) == Some(&true)
     }
 
-    /// The same of methods.
+    /// The same of methods: those of the tree, or else of the standard library.
     pub fn has_method(&self, name: &str) -> bool {
         let lists = [&INHERENT_METHODS, &NUMBER_METHODS, &ORDINARY_METHODS];
-        let is_standard = lists.iter().any(|list| list.contains(name));
-        self.has_function(name) || is_standard && !HOLDING.contains(&name)
+        let is_standard = || lists.iter().any(|list| list.contains(name));
+        let known = self.0.get(name).copied();
+        known.unwrap_or_else(|| is_standard() && !HOLDING.contains(&name))
     }
 }
 
-/// The types of a file that keep no borrow.
-fn types_without_lifetimes<'w>(
-    facts: &'w SourceFacts,
-    tokens: &[Token],
-) -> impl Iterator<Item = &'w str> {
+/// The types of a file, each with whether its values keep no borrow.
+fn types_of<'w>(facts: &'w SourceFacts, tokens: &[Token]) -> impl Iterator<Item = (&'w str, bool)> {
     let types = facts.items.iter().filter(|item| {
         matches!(
             item.kind,
@@ -108,37 +106,27 @@ fn types_without_lifetimes<'w>(
     types.filter_map(move |item| {
         let own = tokens.get(starts(item.span.start)..starts(item.span.end))?;
         let keeps = own.iter().any(|token| token.kind == TokenKind::Lifetime);
-        (!keeps).then(|| facts.name(item.name.name))
+        Some((facts.name(item.name.name), !keeps))
     })
 }
 
-/// The functions of a text, each with whether what it returns is plain.
+/// The functions of a text, each with whether what it returns is plain: of nothing but types that are known, since a type
+/// parameter stands for any.
 fn functions<'t>(
     text: &'t str,
     tokens: &'t [Token],
-    types: &'t BTreeSet<&str>,
+    types: &'t BTreeMap<&str, bool>,
 ) -> impl Iterator<Item = (String, bool)> + 't {
     let said = |token: &Token| token.span.of(text).unwrap_or_default();
     let starts = tokens.iter().enumerate();
     let starts = starts.filter(move |(_, token)| said(token) == "fn");
     starts.filter_map(move |(at, _)| {
         let name = tokens.get(at + 1).filter(|one| one.is_ident())?;
-        let ends = |token: &&Token| {
-            let is_end = token.kind == TokenKind::Open(b'{') || token.is(b';');
-            !is_end && said(token) != "where"
-        };
-        let head: Vec<&Token> = tokens.iter().skip(at).take_while(ends).collect();
-        let arrow = head
-            .windows(2)
-            .rposition(|pair| matches!(pair, [dash, angle] if dash.is(b'-') && angle.is(b'>')));
-        let behind = arrow.map_or(head.len(), |arrow| arrow + 2);
-        let mut returned = head.iter().skip(behind).filter(|token| token.is_ident());
-        let is_plain = returned.all(|token| {
-            let word = said(token);
-            match word.starts_with(char::is_uppercase) {
-                true => word.len() == 1 || PLAIN.contains(&word) || types.contains(word),
-                false => !matches!(word, "impl" | "dyn"),
-            }
+        let returned = returned_by(text, tokens, at).into_iter();
+        let mut words = returned.filter(|token| token.is_ident()).map(said);
+        let is_plain = words.all(|word| match word.starts_with(char::is_uppercase) {
+            true => PLAIN.contains(&word) || types.get(word) == Some(&true),
+            false => !matches!(word, "impl" | "dyn"),
         });
         Some((said(name).to_owned(), is_plain))
     })
