@@ -3,11 +3,11 @@
 //! An item that arrives is asked for in `rewrite/items/taken`; here it makes no difference what came: an item, a
 //! module, or an import that went along with one. What conditions choose between is not ambiguous.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
 
-use super::{Tree, conditions::Conditions};
+use super::{Tree, conditions::Conditions, said_anew};
 use crate::{
     facts::{Namespaces, Origin, PathFact, SourceFacts},
     resolve::{Binding, FileId, Found, Res, Site, UseSite, World},
@@ -17,7 +17,7 @@ use crate::{
 /// Where such a name is said in plain code of the tree `after`, and was not one before.
 pub(crate) fn ambiguous_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
     let places = ambiguous_places(before, after).into_iter();
-    let certain = places.filter(|place| place.is_certain);
+    let certain = places.filter(|place| place.certainty == Certainty::Certain);
     let told = certain.map(|place| {
         let message = format!(
             "`{}` would be ambiguous here: two globs come to bring it, of two things",
@@ -31,17 +31,28 @@ pub(crate) fn ambiguous_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding>
     told.collect()
 }
 
-/// The same of what a macro is given, which may say it or not.
+/// The same where it may be one: of what a macro is given, and where conditions decide about the globs.
 pub(crate) fn names_perhaps_ambiguous(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let places = ambiguous_places(before, after).into_iter();
-    let open = places.filter(|place| !place.is_certain);
-    let told = open.map(|place| Unproven {
-        path: after.world[place.file].path.clone(),
-        span: Some(place.span),
-        kind: UnprovenKind::MacroArgument,
-        name: place.name,
-        why: "two globs come to bring this name here, of two things, and whether the macro says it is not known"
-            .to_owned(),
+    let told = places.filter_map(|place| {
+        let (kind, doubt) = match place.certainty {
+            Certainty::Certain => return None,
+            Certainty::ByMacro => (
+                UnprovenKind::MacroArgument,
+                "whether the macro says it is not known",
+            ),
+            Certainty::ByConditions => (
+                UnprovenKind::UnknownType,
+                "whether both are there at once is not known",
+            ),
+        };
+        Some(Unproven {
+            path: after.world[place.file].path.clone(),
+            span: Some(place.span),
+            kind,
+            name: place.name,
+            why: format!("two globs come to bring this name here, of two things, and {doubt}"),
+        })
     });
     told.collect()
 }
@@ -51,8 +62,22 @@ struct AmbiguousPlace {
     file: FileId,
     span: ByteSpan,
     name: String,
-    is_certain: bool,
+    certainty: Certainty,
 }
+
+/// How certain it is that a place means neither of two things.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Certain,
+    /// A macro is given the name.
+    ByMacro,
+    /// The globs, or what they bring, stand under other conditions or in several files of a module.
+    ByConditions,
+}
+
+/// The names that two globs of one module bring as different things, by the module; each with whether that is so
+/// under all conditions.
+type AmbiguousNames = BTreeMap<(String, String), bool>;
 
 /// The first place of each such name in each file.
 fn ambiguous_places(before: Tree<'_>, after: Tree<'_>) -> Vec<AmbiguousPlace> {
@@ -61,9 +86,13 @@ fn ambiguous_places(before: Tree<'_>, after: Tree<'_>) -> Vec<AmbiguousPlace> {
         return Vec::new();
     }
     let known = ambiguous(before);
-    names.retain(|key| !known.contains(key));
+    let new: BTreeSet<String> = said_anew(&names, &known)
+        .into_iter()
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    names.retain(|key, _| new.contains(&key.1) && !known.contains_key(key));
     let world = after.world;
-    let words: BTreeSet<&str> = names.iter().map(|(_, name)| name.as_str()).collect();
+    let words: BTreeSet<&str> = names.keys().map(|(_, name)| name.as_str()).collect();
     let mut found = Vec::new();
     for (file, source) in world.sources() {
         let mut said = world.facts(file).names.iter();
@@ -87,26 +116,32 @@ fn place_of(
     world: &World,
     file: FileId,
     (facts, site): (&SourceFacts, &Site<'_>),
-    names: &BTreeSet<(String, String)>,
+    names: &AmbiguousNames,
 ) -> Option<AmbiguousPlace> {
-    let is_certain = match site.origin {
-        Origin::Code | Origin::KnownMacro | Origin::Attribute | Origin::FormatString => true,
-        Origin::MacroArguments => false,
+    let is_given = match site.origin {
+        Origin::Code | Origin::KnownMacro | Origin::Attribute | Origin::FormatString => false,
+        Origin::MacroArguments => true,
         _ => return None,
     };
     let mut here = Some(world.module_of(site.space));
     for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
         let name = facts.name(segment.name);
-        let is_one = here.is_some_and(|here| {
-            step.glob && names.contains(&(world[here].canonical.clone(), name.to_owned()))
+        let is_always = here.filter(|_| step.glob).and_then(|here| {
+            let key = (world[here].canonical.clone(), name.to_owned());
+            names.get(&key).copied()
         });
-        if is_one && leads_to_two(step, wanted_at(facts, site, at)) {
-            let (span, name) = (segment.span, name.to_owned());
+        if let Some(is_always) = is_always
+            && leads_to_two(step, wanted_at(facts, site, at))
+        {
             return Some(AmbiguousPlace {
                 file,
-                span,
-                name,
-                is_certain,
+                span: segment.span,
+                name: name.to_owned(),
+                certainty: match (is_given, is_always) {
+                    (true, _) => Certainty::ByMacro,
+                    (false, false) => Certainty::ByConditions,
+                    (false, true) => Certainty::Certain,
+                },
             });
         }
         here = step.module();
@@ -134,37 +169,51 @@ fn leads_to_two(step: &Found, wanted: Namespaces) -> bool {
     all.iter().enumerate().any(differ)
 }
 
-/// The names that two globs of one place bring as different things, by the module.
-fn ambiguous(tree: Tree<'_>) -> BTreeSet<(String, String)> {
+fn ambiguous(tree: Tree<'_>) -> AmbiguousNames {
     let world = tree.world;
     let mut conditions = Conditions::new(tree);
-    let mut found = BTreeSet::new();
+    let mut found = AmbiguousNames::new();
     for space in &world.spaces {
         for (name, bindings) in space.names.several() {
-            if is_ambiguous(world, &mut conditions, bindings) {
-                let module = world[space.module].canonical.clone();
-                found.insert((module, world.names.as_str(*name).to_owned()));
-            }
+            let module = &world[space.module];
+            let Some(is_always) = ambiguity(world, &mut conditions, bindings) else {
+                continue;
+            };
+            let is_always = is_always && module.bodies.len() < 2;
+            let key = (
+                module.canonical.clone(),
+                world.names.as_str(*name).to_owned(),
+            );
+            *found.entry(key).or_insert(false) |= is_always;
         }
     }
     found
 }
 
-/// Whether two globs bring different things of one namespace, that nothing hides and no conditions choose between.
-fn is_ambiguous(world: &World, conditions: &mut Conditions<'_>, bindings: &[Binding]) -> bool {
+/// Whether two globs bring different things of one namespace, that nothing hides and no conditions choose between: if so,
+/// whether that is under whichever conditions.
+fn ambiguity(world: &World, conditions: &mut Conditions<'_>, bindings: &[Binding]) -> Option<bool> {
     let explicit = bindings.iter().filter(|one| !one.glob);
     let hidden = explicit.fold(Namespaces(0), |all, one| all.or(one.namespaces));
     let shown = |one: &Binding| Namespaces(one.namespaces.0 & !hidden.0);
     let globs: Vec<&Binding> = bindings.iter().filter(|one| one.glob).collect();
-    globs.iter().enumerate().any(|(at, one)| {
-        let mut others = globs.iter().skip(at + 1);
-        others.any(|other| {
-            one.import != other.import
-                && shown(one).meets(shown(other))
-                && are_different(world, one.res, other.res)
-                && !exclude_each_other(conditions, one, other)
-        })
-    })
+    let mut found = None;
+    for (at, one) in globs.iter().enumerate() {
+        for other in globs.iter().skip(at + 1) {
+            if one.import == other.import
+                || !shown(one).meets(shown(other))
+                || !are_different(world, one.res, other.res)
+            {
+                continue;
+            }
+            let (own, others) = (of_binding(conditions, one), of_binding(conditions, other));
+            let mut all = own.iter();
+            if !all.any(|one| others.iter().any(|other| are_opposite(one, other))) {
+                *found.get_or_insert(false) |= own == others;
+            }
+        }
+    }
+    found
 }
 
 /// Whether two results are two things; the standard library shows one under several names.
@@ -173,14 +222,6 @@ fn are_different(world: &World, one: Res, other: Res) -> bool {
         (Res::External(one), Res::External(other)) => !world.are_one_outside(one, other),
         _ => one != other,
     }
-}
-
-/// Whether one of two bindings is never there together with the other one.
-fn exclude_each_other(conditions: &mut Conditions<'_>, one: &Binding, other: &Binding) -> bool {
-    let own = of_binding(conditions, one);
-    let others = of_binding(conditions, other);
-    own.iter()
-        .any(|one| others.iter().any(|other| are_opposite(one, other)))
 }
 
 /// The conditions of an import and of what it brings.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Tree, UNUSED_IMPORTS, Warning, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    resolve::{FileId, Found, ItemId, Res, Site, UseSite, World},
+    resolve::{BodyId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
 
@@ -27,10 +27,22 @@ pub(crate) fn idle_macro_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpro
     told.collect()
 }
 
-/// The same, by their leaves.
+/// The leaves of those that certainly serve nobody: other files of the module, or of modules below, may go through one.
 pub(crate) fn idle_macro_leaves(before: &World, after: &World) -> Vec<(FileId, u32)> {
     let new = idle_anew(before, after).into_iter();
-    new.map(|(_, one)| (one.file, one.leaf)).collect()
+    let alone = new.filter(|(_, one)| stands_in_one_file(after, one.module, one.file));
+    alone.map(|(_, one)| (one.file, one.leaf)).collect()
+}
+
+/// Whether a module and all below it stand in one file.
+fn stands_in_one_file(world: &World, module: ModuleId, file: FileId) -> bool {
+    let own = &world[module].bodies;
+    let elsewhere = |body: &BodyId| world[*body].file != file;
+    !own.iter().any(elsewhere)
+        && world[module]
+            .children
+            .iter()
+            .all(|below| stands_in_one_file(world, *below, file))
 }
 
 fn idle_anew(before: &World, after: &World) -> Vec<(String, IdleImport)> {
@@ -46,6 +58,7 @@ fn idle_anew(before: &World, after: &World) -> Vec<(String, IdleImport)> {
 /// An import that nobody needs.
 #[derive(Clone, Copy)]
 struct IdleImport {
+    module: ModuleId,
     file: FileId,
     leaf: u32,
     span: ByteSpan,
@@ -92,6 +105,7 @@ struct MacroImports {
 
 /// An import of a macro.
 struct MacroImport {
+    module: ModuleId,
     leaf: u32,
     item: ItemId,
     key: Key,
@@ -114,6 +128,7 @@ impl MacroImports {
         let module = world.module_of(site.space);
         let at = span.start;
         self.imports.push(MacroImport {
+            module,
             leaf,
             item,
             key: (world[module].canonical.clone(), world[item].name.clone()),
@@ -158,8 +173,22 @@ impl MacroImports {
         });
         idle.map(
             move |MacroImport {
-                      leaf, key, span, ..
-                  }| (key, IdleImport { file, leaf, span }),
+                      module,
+                      leaf,
+                      key,
+                      span,
+                      ..
+                  }| {
+                (
+                    key,
+                    IdleImport {
+                        module,
+                        file,
+                        leaf,
+                        span,
+                    },
+                )
+            },
         )
     }
 }

@@ -98,7 +98,7 @@ fn declares_alloc(mapping: &Mapping<'_>, krate: CrateId) -> bool {
     declared.contains(&("alloc", "alloc"))
 }
 
-/// Whether a crate can say `std` as it is, under whichever conditions: `extern crate std` may stand under one.
+/// Whether a crate can say `std` as it is: it is never `no_std`, or says `extern crate std` without a condition.
 fn says_std(mapping: &Mapping<'_>, krate: CrateId) -> bool {
     let world = mapping.world;
     let root = world[krate].root.map(|root| world.bodies_of(root));
