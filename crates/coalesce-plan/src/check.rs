@@ -390,7 +390,7 @@ impl<'a> Checker<'a> {
             .map(|module| module.name.as_str());
         // What something goes to is not where it comes from.
         let names = names.filter(|other| !self.names.is_target(other));
-        if let Some((message, help)) = self.beside_library(&name.text) {
+        if let Some((message, help)) = self.beside_namesake(&name.text) {
             let error = manifest.error(name.span, message, Some(help));
             self.errors.push(error);
             return;
@@ -403,8 +403,8 @@ impl<'a> Checker<'a> {
         self.errors.push(manifest.error(name.span, message, help));
     }
 
-    /// What is said of a name that a program alone has, where a library is called like it.
-    fn beside_library(&self, name: &str) -> Option<(String, String)> {
+    /// What is said of a name that a program alone has, where another crate of the workspace is called like it.
+    fn beside_namesake(&self, name: &str) -> Option<(String, String)> {
         let graphs = self.index.graphs().iter();
         let mut modules = graphs.flat_map(|graph| graph.modules());
         let (place, home) = modules.find_map(|module| {
@@ -414,8 +414,8 @@ impl<'a> Checker<'a> {
             is_inside.then_some((place, own))
         })?;
         let message = format!(
-            "`{home}` is a module of {place}, and a library has the name of that program: what a program has can only be \
-             named where it is called otherwise"
+            "`{home}` is a module of {place}, and another crate has that name, too: what a program has can only be named \
+             where it is called otherwise"
         );
         let help = "give the program another name first: `[[bin]]` with `name` and `path` in its Cargo.toml";
         Some((message, help.to_owned()))

@@ -355,15 +355,24 @@ impl Found {
 /// `pkg.plugins =` below `[options.entry_points]`.
 fn is_group(text: &str, span: ByteSpan) -> bool {
     let line = line_before(text, span.start);
-    let head = line.trim_start();
-    if head.starts_with('[') {
-        return head.contains("entry");
+    let of_groups = |head: &str| {
+        let tables = ["entry_points", "entry-points", "tool.poetry.plugins"];
+        tables.iter().any(|table| head.contains(table))
+    };
+    if line.trim_start().starts_with('[') {
+        return of_groups(line);
     }
     let before = text.get(..span.start as usize).unwrap_or_default();
     let section = before.rfind("\n[").and_then(|at| before.get(at..));
     let section = section.and_then(|section| section.trim_start().lines().next());
-    let is_key = line.is_empty() && line_behind(text, span.end).trim_start().starts_with('=');
-    is_key && section.is_some_and(|section| section.contains("entry_points"))
+    let behind = line_behind(text, span.end);
+    let behind = match line {
+        "" => Some(behind),
+        "\"" | "'" => behind.strip_prefix(line),
+        _ => None,
+    };
+    let is_key = behind.is_some_and(|behind| behind.trim_start().starts_with('='));
+    is_key && section.is_some_and(of_groups)
 }
 
 /// Whether the module of a filter of warnings follows a text: `ignore::DeprecationWarning:`.
@@ -378,11 +387,13 @@ fn ends_with_filter(line: &str) -> bool {
 impl Subject<'_> {
     /// What becomes of the files that name something that changes.
     fn files(&self, texts: &dyn Texts) -> Vec<Found> {
-        let names = self.changes.iter();
-        let names = names.filter_map(|change| change.from.rsplit(self.separator).next());
-        // A package in dashes stands in the paths of its files.
-        let names = names.flat_map(|name| [name.to_owned(), name.replace('_', "-")]);
-        let names: BTreeSet<String> = names.collect();
+        let names = self.changes.iter().filter_map(|change| {
+            let last = change.from.rsplit(self.separator).next()?;
+            // A package in dashes stands in the paths of its files.
+            let dashed = (last == change.from).then(|| last.replace('_', "-"));
+            Some(std::iter::once(last.to_owned()).chain(dashed))
+        });
+        let names: BTreeSet<String> = names.flatten().collect();
         let is_named = |text: &str| {
             let mut names = names.iter();
             names.any(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())

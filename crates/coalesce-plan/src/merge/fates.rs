@@ -435,7 +435,8 @@ fn words<'f>(file: &'f SourceFile, place: &Place) -> impl Iterator<Item = &'f st
         let text = token.span().of(&file.text).unwrap_or_default();
         let (word, parts) = match token.class {
             TokenClass::Word => (Some(text), None),
-            _ => (None, text.contains('{').then(|| braced_words(text))),
+            TokenClass::Key | TokenClass::Prose => (None, Some(braced_words(text))),
+            _ => (None, None),
         };
         word.into_iter().chain(parts.into_iter().flatten())
     })

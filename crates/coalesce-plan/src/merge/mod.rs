@@ -56,6 +56,7 @@ pub fn expand(
     texts: &dyn Texts,
 ) -> Result<Merged, Vec<ManifestError>> {
     let (mut merged, mut errors) = (Merged::default(), Vec::new());
+    let has_merges = !checked.merges.is_empty();
     for open in std::mem::take(&mut checked.merges) {
         let known = manifests.get(open.manifest).zip(index.graph(open.language));
         let Some((manifest, graph)) = known else {
@@ -78,7 +79,9 @@ pub fn expand(
             Err(mut found) => errors.append(&mut found),
         }
     }
-    merged.refusals.extend(brought_twice(checked, index));
+    if has_merges {
+        merged.refusals.extend(brought_twice(checked, index));
+    }
     if errors.is_empty() {
         Ok(merged)
     } else {
@@ -90,10 +93,10 @@ pub fn expand(
 fn brought_twice(checked: &Checked, index: &Index<'_>) -> Vec<Finding> {
     let mut refusals = Vec::new();
     for (language, changes) in &checked.changes {
-        // Rust tells types, values and macros of one name apart.
+        // Where types and values of one name are two, names alone do not tell; the language's own rewriting refuses them.
         let graph = index
             .graph(*language)
-            .filter(|_| language.separator() == ".");
+            .filter(|graph| !graph.grammar().lexicon().parts_namespaces);
         let Some(graph) = graph else { continue };
         let mut known: BTreeMap<&str, &str> = BTreeMap::new();
         let items = changes
