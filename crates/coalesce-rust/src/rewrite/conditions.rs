@@ -492,8 +492,19 @@ fn body_around(world: &World, leaving: &Leaving) -> Option<BodyId> {
     };
     let node = &world[leaving.module];
     let mut own = node.bodies.iter().map(|body| &world[body]);
-    let (outer, _) = own.find(declared)?.declared?;
-    Some(outer)
+    let known = own.find(declared).and_then(|body| body.declared);
+    // A file that several declarations lead to is one body, of the first of them.
+    let start = || {
+        world
+            .facts(leaving.file)
+            .module(leaving.declaration)
+            .span
+            .start
+    };
+    match known {
+        Some((outer, _)) => Some(outer),
+        None => world.body_around(leaving.file, start()),
+    }
 }
 
 /// Whether the new place is below the module of a body, so that it still has all from it.

@@ -45,6 +45,7 @@ mod older_syntax;
 mod own_place;
 mod packages;
 mod place;
+mod prose;
 mod public;
 mod relocation;
 mod removal;
@@ -90,15 +91,19 @@ use coalesce_model::{Change, Edit, LanguagePlan, Rewrite, Texts, language::Rewri
 use self::{mapping::Mapping, stage::add};
 use crate::RustGraph;
 
-/// Works the changes out. Whether comments and prose are rewritten is nothing to Rust: its links in docs
-/// are code, and what else comments say is told by whoever reads text.
+/// Works the changes out.
 pub(crate) fn rewrite(
     graph: &RustGraph,
     changes: &[Change],
-    _options: RewriteOptions,
+    options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
-    stages::rewrite(graph, changes, texts)
+    let mut plan = stages::rewrite(graph, changes, texts);
+    if plan.refusals.is_empty() {
+        let mapping = Mapping::new(&graph.world, changes, texts);
+        prose::tell(&mapping, options.prose, &mut plan);
+    }
+    plan
 }
 
 /// The references of a piece of code, and the edits that follow.

@@ -21,9 +21,9 @@ use super::{
 };
 use crate::{
     facts::ModuleDeclaration,
-    lints,
+    lexer, lints,
     regressions::OF_PUBLIC,
-    resolve::{Binding, FileId, ModuleId, ModuleNode, Reach, Res, World},
+    resolve::{Binding, BodyId, FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
     words::EVERYWHERE,
 };
@@ -532,9 +532,10 @@ impl Builder<'_> {
             text,
             mut unsayable,
         } = said.respelled(file, &text, base);
-        let entered = names.iter().map(|(_, new)| new);
-        let entered = entered.filter(|name| self.is_entered(said.source, name));
-        unsayable.extend(entered.cloned());
+        let left = names.iter().map(|(_, new)| new).filter(|name| {
+            self.is_entered(said.source, name) || self.differs_by_text(said.source, name)
+        });
+        unsayable.extend(left.cloned());
         shim::items(&Shim {
             text: &text,
             defined_as: "",
@@ -554,6 +555,31 @@ impl Builder<'_> {
     fn is_entered(&self, module: ModuleId, name: &str) -> bool {
         let items = self.mapping.world.items_of(module, name).into_iter();
         items.into_iter().any(|item| self.mapping.is_entered(item))
+    }
+
+    /// Whether a module has several texts, as under conditions, which do not all define a name, and with one signature:
+    /// a shim that defines it once would be wrong beside one of them.
+    fn differs_by_text(&self, module: ModuleId, name: &str) -> bool {
+        let world = self.mapping.world;
+        let bodies = &world[module].bodies;
+        if bodies.len() < 2 {
+            return false;
+        }
+        let mut defining: BTreeSet<BodyId> = BTreeSet::new();
+        let mut signatures: BTreeSet<String> = BTreeSet::new();
+        for item in world.items_of(module, name) {
+            for (file, at) in &world[item].definitions {
+                let fact = world.facts(*file).item(*at);
+                let text = self.mapping.texts.text(&world[*file].path);
+                let text = text.as_deref().unwrap_or_default();
+                let tokens = lexer::tokens(text, fact.signature);
+                let words = tokens.iter().filter_map(|token| token.span.of(text));
+                signatures.insert(words.collect::<Vec<_>>().join(" "));
+                let place = fact.name.span.start;
+                defining.extend(conditions::body_at(world, module, *file, place));
+            }
+        }
+        signatures.len() > 1 || bodies.iter().any(|body| !defining.contains(body))
     }
 
     /// The names of items that left a module for the one at a place before it gave way.

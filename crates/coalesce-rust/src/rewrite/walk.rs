@@ -361,12 +361,15 @@ impl Stepping<'_, '_, '_> {
         let world = self.world();
         let moving = leaving.set.moving(moved);
         let is_renamed = self.name != moving.name && world[moving.item].name == self.name;
-        if !is_renamed || moving.gives_way() || self.site.origin == Origin::DocCode {
+        if !is_renamed || self.site.origin == Origin::DocCode {
             return None;
         }
         let is_there = |at: ModuleId| self.mapping().after(at) == moving.named_at;
         let of_module = self.here == moving.named_at && leaving.chunk.is_none();
-        let target = self.speller.glob_target(import);
+        let target = self
+            .speller
+            .glob_target(import)
+            .filter(|_| !moving.gives_way());
         (of_module || target.is_some_and(is_there)).then(|| (0, moving.name.clone()))
     }
 

@@ -107,7 +107,13 @@ impl Named<'_> {
                 // one that the plan has spelled anew.
                 let is_told = match was {
                     Some(was) => was.serves() && !import.serves(),
-                    None => key.in_block.is_some() && import.uses.0.is_empty(),
+                    None if key.in_block.is_some() => import.uses.0.is_empty(),
+                    // A module that has moved has the imports that it had.
+                    None => {
+                        let mut known = served.keys();
+                        let is_new = known.all(|other| other.name != key.name);
+                        is_new && !import.uses.0.is_empty() && !import.serves()
+                    }
                 };
                 let world = self.tree.world;
                 let serves_below = || {

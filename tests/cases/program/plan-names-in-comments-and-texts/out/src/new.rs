@@ -1,0 +1,4 @@
+//! New.
+
+/// A pool, of which `crate::old::Pool` is the name.
+pub struct Pool;
