@@ -7,8 +7,8 @@ mod texts;
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    AddedImport, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Overlay, Refusal,
-    Settings, Severity, TreePath, Unproven,
+    AddedImport, Change, Finding, LanguagePlan, Overlay, Refusal, Settings, Severity, TreePath,
+    Unproven,
     envelope::{ChangedSignature, Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -370,13 +370,8 @@ fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> V
     for (language, changes) in &checked.changes {
         let graph = session.part(*language).graph();
         let proposal = graph.rewrite(changes, options, &session.tree);
-        proposals.push(text_proposal(
-            session,
-            graph,
-            changes,
-            &proposal.moves,
-            options,
-        ));
+        let of_texts = coalesce_text::rewrite(changes, &proposal, graph, options, &session.tree);
+        proposals.push(of_texts);
         proposals.push(proposal);
     }
     for accessor in &checked.accessors {
@@ -387,16 +382,6 @@ fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> V
         proposals.extend(made);
     }
     proposals
-}
-
-fn text_proposal(
-    session: &Session,
-    graph: &dyn LanguageGraph,
-    changes: &[Change],
-    moves: &[FileMove],
-    options: RewriteOptions,
-) -> LanguagePlan {
-    coalesce_text::rewrite(changes, moves, graph, options, &session.tree)
 }
 
 impl MigrationPlan {

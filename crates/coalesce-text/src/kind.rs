@@ -17,23 +17,118 @@ pub enum FileKind {
     Notebook,
     /// What was, and stays as it was written.
     History,
+    /// Source of another language, data, and all else that may be text.
+    Foreign,
 }
 
-/// The kind of a file; `None` for source code, generated files and everything unknown.
+/// Endings of templates and examples of files, which are of the kind that stands before them.
+const TEMPLATES: [&str; 10] = [
+    ".dist",
+    ".example",
+    ".j2",
+    ".jinja",
+    ".jinja2",
+    ".sample",
+    ".template",
+    ".tmpl",
+    ".tpl",
+    ".default",
+];
+
+/// Endings of files that hold no text, or none that somebody wrote.
+const NO_TEXT: [&str; 72] = [
+    "7z",
+    "a",
+    "arrow",
+    "avi",
+    "bin",
+    "bmp",
+    "bz2",
+    "ckpt",
+    "class",
+    "cubin",
+    "db",
+    "dll",
+    "dylib",
+    "egg",
+    "eot",
+    "exe",
+    "fatbin",
+    "feather",
+    "gif",
+    "glb",
+    "gz",
+    "h5",
+    "hdf5",
+    "ico",
+    "jar",
+    "jpeg",
+    "jpg",
+    "joblib",
+    "las",
+    "laz",
+    "lib",
+    "map",
+    "mov",
+    "mp3",
+    "mp4",
+    "npy",
+    "npz",
+    "o",
+    "obj",
+    "ogg",
+    "onnx",
+    "otf",
+    "parquet",
+    "pcd",
+    "pdf",
+    "pickle",
+    "pkl",
+    "ply",
+    "png",
+    "pt",
+    "pth",
+    "ptx",
+    "pyc",
+    "pyd",
+    "pyo",
+    "safetensors",
+    "so",
+    "spv",
+    "sqlite",
+    "stl",
+    "tar",
+    "tgz",
+    "tif",
+    "tiff",
+    "ttf",
+    "wasm",
+    "wav",
+    "webp",
+    "whl",
+    "woff",
+    "woff2",
+    "zip",
+];
+
+/// The kind of a file; `None` for what is generated or holds no text.
 pub fn kind(path: &TreePath) -> Option<FileKind> {
-    let name = path.file_name();
-    let lower = name.to_lowercase();
+    let lower = path.file_name().to_lowercase();
     if lower.ends_with(".lock")
         || matches!(lower.as_str(), "package-lock.json" | "uv.lock")
         || path.as_str().starts_with(".coalesce")
     {
         return None;
     }
+    if let Some(of) = TEMPLATES
+        .iter()
+        .find_map(|end| path.as_str().strip_suffix(end))
+        && let Ok(of) = TreePath::new(of)
+    {
+        return kind(&of).filter(|kind| *kind != FileKind::Foreign);
+    }
     let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
-    let document = matches!(
-        extension,
-        Some("md" | "markdown" | "rst" | "txt" | "adoc" | "mdx")
-    );
+    let document = extension.is_some_and(|extension| DOCUMENTS.contains(&extension));
     if extension.is_none() && is_operations(path, &lower) {
         return Some(FileKind::Operations);
     }
@@ -45,16 +140,71 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
     }
     match extension {
         Some("ipynb") => Some(FileKind::Notebook),
-        Some(
-            "yaml" | "yml" | "toml" | "json" | "ini" | "cfg" | "conf" | "env" | "properties" | "in",
-        ) => Some(FileKind::Configuration),
-        _ if lower.starts_with(".env") => Some(FileKind::Configuration),
+        Some(extension) if CONFIGURATIONS.contains(&extension) => Some(FileKind::Configuration),
+        _ if lower.starts_with(".env") || SETTINGS.contains(&lower.as_str()) => {
+            Some(FileKind::Configuration)
+        }
         // What an installation reads; the rest of its folder is for people.
         _ if is_entry_points(path) => Some(FileKind::Configuration),
         _ if document => Some(FileKind::Document),
-        _ => None,
+        // Cython, and templates of code, may import what they name: the engine says so, for nobody reads them.
+        Some("pxd" | "pxi" | "pyx" | "xml") => None,
+        Some(extension) if NO_TEXT.contains(&extension) => None,
+        _ => Some(FileKind::Foreign),
     }
 }
+
+const DOCUMENTS: [&str; 26] = [
+    "1", "3", "5", "7", "8", "adoc", "asciidoc", "dot", "gv", "htm", "html", "markdown", "md",
+    "mdx", "mermaid", "mmd", "org", "plantuml", "puml", "rdoc", "rst", "tex", "textile", "txt",
+    "typ", "wiki",
+];
+
+const CONFIGURATIONS: [&str; 25] = [
+    "cfg",
+    "conf",
+    "desktop",
+    "env",
+    "gin",
+    "hcl",
+    "in",
+    "ini",
+    "json",
+    "json5",
+    "jsonc",
+    "jsonnet",
+    "libsonnet",
+    "nix",
+    "plist",
+    "properties",
+    "service",
+    "socket",
+    "spec",
+    "tf",
+    "tfvars",
+    "timer",
+    "toml",
+    "yaml",
+    "yml",
+];
+
+/// Settings of tools in files without an ending of their own.
+const SETTINGS: [&str; 14] = [
+    ".dockerignore",
+    ".editorconfig",
+    ".eslintignore",
+    ".flake8",
+    ".gitattributes",
+    ".gitignore",
+    ".hgignore",
+    ".npmignore",
+    ".prettierignore",
+    ".pycodestyle",
+    ".pydocstyle",
+    ".pylintrc",
+    ".style.yapf",
+    "pylintrc",
+];
 
 fn is_entry_points(path: &TreePath) -> bool {
     let folder = path.parent().unwrap_or_else(TreePath::root);
@@ -79,7 +229,8 @@ pub fn runs(path: &TreePath) -> bool {
 }
 
 /// Names of files that build, test, guard or ship a project.
-const OPERATIONS: [&str; 19] = [
+const OPERATIONS: [&str; 20] = [
+    "crontab",
     "dockerfile",
     "containerfile",
     "makefile",
@@ -118,13 +269,14 @@ fn is_operations(path: &TreePath, lower: &str) -> bool {
     let directory = matches!(first, ".github" | ".circleci" | ".gitlab" | ".buildkite");
     let script = matches!(
         lower.rsplit_once('.').map(|(_, extension)| extension),
-        Some("sh" | "bash" | "mk" | "bat" | "ps1")
+        Some("sh" | "bash" | "csh" | "fish" | "ksh" | "mk" | "nu" | "bat" | "ps1" | "zsh")
     );
+    let packaging = path.as_str().ends_with("debian/rules");
     let above = path.parent().unwrap_or_else(TreePath::root);
     let mut above = above.components();
     let program = !lower.contains('.') && above.any(|part| PROGRAMS.contains(&part));
     let named = OPERATIONS.contains(&lower) || lower.starts_with("dockerfile.");
-    named || directory || script || program
+    named || directory || script || program || packaging
 }
 
 #[cfg(test)]
@@ -165,7 +317,17 @@ mod tests {
             ("scripts/release", Some(FileKind::Operations)),
             ("nb/a.ipynb", Some(FileKind::Notebook)),
             ("Cargo.lock", None),
-            ("src/lib.rs", None),
+            ("docs/paper.tex", Some(FileKind::Document)),
+            ("man/acme.1", Some(FileKind::Document)),
+            ("deploy/acme.service", Some(FileKind::Configuration)),
+            ("conf/acme.yaml.example", Some(FileKind::Configuration)),
+            (".flake8", Some(FileKind::Configuration)),
+            ("debian/rules", Some(FileKind::Operations)),
+            ("ci/run.fish", Some(FileKind::Operations)),
+            ("src/lib.rs", Some(FileKind::Foreign)),
+            ("native/a.cu", Some(FileKind::Foreign)),
+            ("data/rows.csv", Some(FileKind::Foreign)),
+            ("docs/logo.png", None),
         ] {
             assert_eq!(kind(&TreePath::new(path).unwrap()), expected, "{path}");
         }

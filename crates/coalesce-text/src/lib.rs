@@ -5,7 +5,9 @@
 
 mod blocks;
 mod document;
+mod foreign;
 mod fragment;
+mod generated_pages;
 mod history;
 mod kind;
 mod names;
@@ -18,10 +20,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use aho_corasick::AhoCorasick;
 use coalesce_model::{
-    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, FileReferences, Form, LanguageGraph,
-    LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath,
-    UnprovenKind, language::RewriteOptions, pattern::NamePattern,
-    reference::ends_with_module_option,
+    ByteSpan, Certainty, Change, Edit, Evidence, FileReferences, Form, LanguageGraph, LanguageKind,
+    LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath, UnprovenKind,
+    language::RewriteOptions, pattern::NamePattern, reference::ends_with_module_option,
 };
 use rayon::prelude::*;
 
@@ -52,11 +53,11 @@ fn line_behind(text: &str, at: u32) -> &str {
     behind.split('\n').next().unwrap_or_default()
 }
 
-/// Works out what the changes of one language mean for text files.
+/// Works out what the changes of one language mean for text files, and the files that move and go by its plan.
 #[must_use]
 pub fn rewrite(
     changes: &[Change],
-    moves: &[FileMove],
+    proposal: &LanguagePlan,
     graph: &dyn LanguageGraph,
     options: RewriteOptions,
     texts: &dyn Texts,
@@ -64,8 +65,9 @@ pub fn rewrite(
     let given = changes.iter().filter(|change| !removed::is_removal(change));
     let given: Vec<Change> = given.cloned().collect();
     let subject = Subject {
+        proposal,
         changes: &given,
-        places: Places::new(moves, texts),
+        places: Places::new(proposal, texts),
         graph,
         texts,
         separator: graph.language().separator(),
@@ -135,7 +137,13 @@ pub fn references(
     let Some(finder) = finder(&patterns) else {
         return by_name;
     };
-    let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
+    let files = text_files(texts)
+        .filter(|(path, _)| {
+            path.extension()
+                .and_then(LanguageKind::of_extension)
+                .is_none()
+        })
+        .filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
     let files = files.filter(|(path, _, text)| !is_manifest(path, text));
     let owners = &owners;
     let found = files.flat_map_iter(|(path, kind, text)| {
@@ -238,6 +246,8 @@ fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, Fil
 }
 
 pub(crate) struct Subject<'a> {
+    /// What the language does itself.
+    proposal: &'a LanguagePlan,
     changes: &'a [Change],
     places: Places,
     graph: &'a dyn LanguageGraph,
@@ -398,7 +408,10 @@ impl Subject<'_> {
             let mut names = names.iter();
             names.any(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
         };
+        let own = self.graph.language().extensions();
+        let is_own = |path: &TreePath| path.extension().is_some_and(|one| own.contains(&one));
         text_files(texts)
+            .filter(|(path, _)| !is_own(path) && !self.proposal.deletes.contains(path))
             .filter_map(|(path, kind)| {
                 let text = texts.text(path).filter(|text| is_named(text))?;
                 Some(self.file(path, kind, &text))
@@ -410,6 +423,10 @@ impl Subject<'_> {
         let mut found = Found::new(path.clone());
         if is_manifest(path, text) {
             return found;
+        }
+        // What the language edits itself is said by it.
+        for edit in self.proposal.edits.get(path).into_iter().flatten() {
+            found.left.insert(edit.span);
         }
         match kind {
             FileKind::History => self.history(text, &mut found),
@@ -423,7 +440,10 @@ impl Subject<'_> {
                 document::rewrite(self, text, &mut found);
                 sphinx::rewrite(self, text, &mut found);
                 self.places.document(text, &mut found);
+                packages::tell(self, false, text, &mut found);
+                generated_pages::tell(self, text, &mut found);
             }
+            FileKind::Foreign => foreign::tell(self, text, &mut found),
             FileKind::Notebook => document::notebook(self, text, &mut found),
         }
         found.edits.sort();

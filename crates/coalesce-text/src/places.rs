@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Evidence, FileMove, Form, Safety, Texts, TreePath, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, Evidence, Form, LanguagePlan, Safety, Texts, TreePath, UnprovenKind,
+};
 
 use crate::{Found, Reason, line_before, names::occurrences};
 
@@ -13,11 +15,14 @@ pub struct Places {
     /// Folders in the root of the tree, which are one word.
     at_root: Vec<(String, String)>,
     files: BTreeMap<TreePath, TreePath>,
+    /// Files and whole folders that are not there any more, and have no other place, longest first.
+    gone: Vec<String>,
 }
 
 impl Places {
-    pub fn new(moves: &[FileMove], texts: &dyn Texts) -> Self {
-        let files: BTreeMap<TreePath, TreePath> = moves
+    pub fn new(proposal: &LanguagePlan, texts: &dyn Texts) -> Self {
+        let files: BTreeMap<TreePath, TreePath> = proposal
+            .moves
             .iter()
             .map(|file| (file.from.clone(), file.to.clone()))
             .collect();
@@ -25,6 +30,7 @@ impl Places {
             .iter()
             .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()));
         let directories = directories(&files, texts);
+        let gone = gone(&files, proposal, &directories, texts);
         let (directories, at_root): (Vec<_>, Vec<_>) = directories
             .into_iter()
             .partition(|(from, _)| from.contains('/'));
@@ -36,6 +42,7 @@ impl Places {
             pairs,
             at_root,
             files,
+            gone,
         }
     }
 
@@ -55,6 +62,52 @@ impl Places {
         }
         self.below_root(operations, runs, text, found);
         self.in_part(runs && operations, text, found);
+        self.by_file_name(text, found);
+        self.left_behind(runs, text, found);
+    }
+
+    /// Paths in a file of another kind, which are told.
+    pub fn elsewhere(&self, text: &str, found: &mut Found) {
+        for (from, _) in &self.pairs {
+            for span in free_places(text, from, found) {
+                let why =
+                    "the path of a file that moves, in a file of another kind: change it by hand";
+                found.leave(span, Form::FilePath, from, why);
+            }
+        }
+        self.in_part(false, text, found);
+        self.left_behind(false, text, found);
+    }
+
+    /// Files that settings have by their names alone, and that get others: `per-file-ignores = old.py:E501`.
+    fn by_file_name(&self, text: &str, found: &mut Found) {
+        let renamed = self
+            .files
+            .iter()
+            .filter(|(from, to)| from.file_name() != to.file_name() && !is_usual(from));
+        for (from, _) in renamed {
+            let name = from.file_name();
+            let spans = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
+            let spans = spans.map(|at| ByteSpan::from_range(at..at + name.len()));
+            let open = |span: &ByteSpan| {
+                stands_alone(text, *span) && !found.covered(*span) && !found.is_left(*span)
+            };
+            let first = spans.into_iter().find(open);
+            if let Some(span) = first {
+                let why = "the name of a file that gets another one";
+                found.leave(span, Form::FilePath, name, why);
+            }
+        }
+    }
+
+    /// Paths of what is not there any more.
+    fn left_behind(&self, runs: bool, text: &str, found: &mut Found) {
+        for path in &self.gone {
+            for span in free_places(text, path, found) {
+                let why = "the path of a file or folder that goes: change it by hand";
+                leave(runs, text, (span, path, why), found);
+            }
+        }
     }
 
     /// Patterns of files in a folder of the root, and files that are made there: `pkg/*`, `pkg/_version.py`.
@@ -78,9 +131,10 @@ impl Places {
         let directory = found.told.path.parent().unwrap_or_else(TreePath::root);
         for (span, word) in words(text) {
             let Some((old, new)) = self.named(&directory, word) else {
+                self.gone_word(&directory, (span, word), found);
                 continue;
             };
-            if found.covered(span) {
+            if found.covered(span) || found.is_left(span) {
                 continue;
             }
             if is_led_to(text, span) {
@@ -98,6 +152,28 @@ impl Places {
         self.in_part(false, text, found);
     }
 
+    /// Tells a word that is the path of what goes, from the root, from its own folder, or at the end of an address.
+    fn gone_word(&self, directory: &TreePath, (span, word): (ByteSpan, &str), found: &mut Found) {
+        let plain = word.trim_start_matches('/').trim_end_matches('/');
+        let beside = directory.join(plain.trim_start_matches("./")).ok();
+        let is_address = is_of_newest(word);
+        let is_one = |path: &String| {
+            *path == plain
+                || beside
+                    .as_ref()
+                    .is_some_and(|beside| beside.as_str() == path)
+                || is_address
+                    && plain
+                        .strip_suffix(path.as_str())
+                        .is_some_and(|head| head.ends_with('/'))
+        };
+        let is_new = !found.covered(span) && !found.is_left(span);
+        if is_new && self.gone.iter().any(is_one) {
+            let why = "the path of a file or folder that goes: change it by hand";
+            found.leave(span, Form::FilePath, word, why);
+        }
+    }
+
     /// What a word is the path of, as it is spelled, and what it becomes.
     fn named(&self, directory: &TreePath, word: &str) -> Option<(String, String)> {
         let path = word.trim_start_matches('/');
@@ -113,14 +189,13 @@ impl Places {
             let lead = &word[..word.len() - path.len()];
             return Some((word.to_owned(), format!("{lead}{to}")));
         }
-        // An address, or the path in another checkout.
-        let address = word.contains("://");
-        let mut files = self.files.iter().filter(|_| address);
-        let (from, to) = files.find(|(from, _)| {
-            word.strip_suffix(from.as_str())
-                .is_some_and(|head| head.ends_with('/'))
-        })?;
-        Some((from.as_str().to_owned(), to.as_str().to_owned()))
+        // An address of this project's newest state; one of a release goes on leading to what was.
+        let mut files = self.files.iter().filter(|_| is_of_newest(word));
+        files.find_map(|(from, to)| {
+            let head = word.strip_suffix(from.as_str())?;
+            let is_whole = head.ends_with('/');
+            is_whole.then(|| (word.to_owned(), format!("{head}{to}")))
+        })
     }
 
     /// Paths that lack the directories above a package, and names of files in the directory of their
@@ -138,6 +213,19 @@ impl Places {
             }
         }
     }
+}
+
+/// Whether a word is the address of a file in the newest state of a repository: `https://host/owner/name/blob/main/…`.
+fn is_of_newest(word: &str) -> bool {
+    let branches = ["HEAD", "dev", "develop", "devel", "main", "master", "trunk"];
+    let mut parts = word
+        .split('/')
+        .skip_while(|part| !matches!(*part, "blob" | "tree" | "raw" | "edit" | "blame" | "src"));
+    word.contains("://")
+        && parts.next().is_some()
+        && parts
+            .next()
+            .is_some_and(|branch| branches.contains(&branch))
 }
 
 /// The ends of a path that still have a directory in them, and the name of a file in `directory`.
@@ -292,6 +380,63 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
     whole.collect()
 }
 
+/// Files that go, and folders of which nothing is left, but for those that go to another place as a whole.
+fn gone(
+    files: &BTreeMap<TreePath, TreePath>,
+    proposal: &LanguagePlan,
+    whole: &[(String, String)],
+    texts: &dyn Texts,
+) -> Vec<String> {
+    let made: BTreeSet<&TreePath> = proposal.creates.iter().map(|new| &new.path).collect();
+    let arrives = |path: &TreePath| made.contains(path) || files.values().any(|to| to == path);
+    let goes = |path: &TreePath| {
+        (files.contains_key(path) || proposal.deletes.contains(path)) && !arrives(path)
+    };
+    let deleted = proposal.deletes.iter().filter(|path| !arrives(path));
+    let mut found: BTreeSet<String> = deleted.map(|path| path.as_str().to_owned()).collect();
+    let left = files
+        .keys()
+        .chain(&proposal.deletes)
+        .filter(|path| goes(path));
+    let mut folders: BTreeSet<TreePath> = left.filter_map(TreePath::parent).collect();
+    while let Some(folder) = folders.pop_last() {
+        let inside = |path: &&TreePath| path.strip_prefix(&folder).is_some();
+        let is_empty = !folder.is_root()
+            && texts.paths().iter().filter(inside).all(goes)
+            && !made.iter().any(|path| path.strip_prefix(&folder).is_some())
+            && !files.values().any(|to| to.strip_prefix(&folder).is_some());
+        if is_empty {
+            let is_whole = whole.iter().any(|(from, _)| from == folder.as_str());
+            if !is_whole {
+                found.insert(folder.as_str().to_owned());
+            }
+            folders.extend(folder.parent());
+        }
+    }
+    // One word may be anything.
+    let mut found: Vec<String> = found
+        .into_iter()
+        .filter(|path| path.contains('/'))
+        .collect();
+    found.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
+    found
+}
+
+/// Whether many files have this name.
+fn is_usual(path: &TreePath) -> bool {
+    matches!(
+        path.file_name(),
+        "__init__.py"
+            | "__main__.py"
+            | "conftest.py"
+            | "lib.rs"
+            | "main.rs"
+            | "mod.rs"
+            | "utils.py"
+            | "common.py"
+    )
+}
+
 /// `to` as seen from a directory.
 fn relative(directory: &TreePath, to: &TreePath) -> String {
     let here: Vec<&str> = directory.components().collect();
@@ -347,7 +492,7 @@ fn is_led_to(text: &str, span: ByteSpan) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use coalesce_model::{ByteSpan, MemoryTexts};
+    use coalesce_model::{ByteSpan, FileMove, MemoryTexts};
 
     use super::*;
 
@@ -370,7 +515,11 @@ mod tests {
             moved("src/acme/old/a.py", "src/acme/fresh/a.py"),
             moved("src/acme/old/b.py", "src/acme/fresh/b.py"),
         ];
-        let places = Places::new(&moves, &texts);
+        let proposal = LanguagePlan {
+            moves: moves.to_vec(),
+            ..LanguagePlan::default()
+        };
+        let places = Places::new(&proposal, &texts);
         let mut found = Found::new(path(file));
         match kind {
             Kind::Configuration => places.configuration(false, true, text, &mut found),
@@ -473,6 +622,16 @@ mod tests {
             (
                 "https://host/blob/main/src/acme/opt/gpu.py",
                 "https://host/blob/main/src/acme/opt/gpu.py",
+                1,
+            ),
+            (
+                "[it](https://host/blob/main/src/acme/opt/gpu.py#L3)",
+                "[it](https://host/blob/main/src/acme/core/devices.py#L3)",
+                0,
+            ),
+            (
+                "[it](https://host/blob/v0.9/src/acme/opt/gpu.py)",
+                "[it](https://host/blob/v0.9/src/acme/opt/gpu.py)",
                 1,
             ),
             ("src/acme/opt/other.py", "src/acme/opt/other.py", 0),

@@ -12,6 +12,9 @@ const DESCRIBED: &str = "it is described here as of the module that it leaves: c
 const ROLE: &str =
     "the current module of the document completes this name, and it leaves that: change it by hand";
 
+const END: &str =
+    "a role finds it by the end of its name, which is another one then: change it by hand";
+
 /// Directives that describe an object themselves, without a look at the code.
 const DESCRIBING: [&str; 8] = [
     "function",
@@ -48,8 +51,9 @@ struct Pass<'a, 't> {
     lists: bool,
 }
 
-/// Follows the items that leave a module which completes bare names.
+/// Follows the items that leave a module which completes bare names, and tells what is found by the end of its name.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
+    by_ends(subject, text, found);
     let items = subject.changes.iter();
     let items: Vec<&Change> = items
         .filter(|change| subject.separator == "." && change.subject == Kind::Item)
@@ -68,6 +72,41 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
     for line in text.split('\n') {
         pass.line(line, found);
     }
+}
+
+/// Tells roles that name the end of a full name, as `` :obj:`.gpu.count` `` does, where that end changes.
+fn by_ends(subject: &Subject<'_>, text: &str, found: &mut Found) {
+    if subject.separator != "." {
+        return;
+    }
+    for (at, _) in text.match_indices(":`") {
+        let inside = text.get(at + 2..).unwrap_or_default();
+        let name = inside.split(['`', '\n']).next().unwrap_or_default();
+        let name = name.rsplit_once('<').map_or(name, |(_, target)| target);
+        let name = name.trim_matches(['~', '>', '(', ')']);
+        let start = (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+        let Some(start) = start.filter(|_| name.starts_with('.')) else {
+            continue;
+        };
+        let span = ByteSpan::from_range(start..start + name.len());
+        let mut changes = subject.changes.iter();
+        let changed = changes.find(|change| begins_with_end(name, change));
+        if let Some(change) = changed.filter(|_| !found.covered(span) && !found.is_left(span)) {
+            found.leave(span, Form::DocLink, &change.from, END);
+        }
+    }
+}
+
+/// Whether a name that begins with a dot is the end of what changes, or of something that this has, and not of what it
+/// becomes.
+fn begins_with_end(name: &str, change: &Change) -> bool {
+    let ends = change.from.match_indices('.');
+    let mut ends = ends.filter_map(|(at, _)| change.from.get(at..));
+    ends.any(|end| {
+        let rest = name.strip_prefix(end);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            && !change.to.ends_with(end)
+    })
 }
 
 /// Whether a text names the module that an item leaves.

@@ -1,0 +1,1 @@
+PyImport_ImportModule("tex.old_gpu");

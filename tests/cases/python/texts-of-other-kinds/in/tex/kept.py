@@ -1,0 +1,2 @@
+def kept():
+    return 1

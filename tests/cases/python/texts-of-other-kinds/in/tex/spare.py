@@ -1,0 +1,2 @@
+def spare():
+    return 2

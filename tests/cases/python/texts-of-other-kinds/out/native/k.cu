@@ -1,0 +1,2 @@
+// mirrors tex.old_gpu.main
+__global__ void k() {}

@@ -1,0 +1,6 @@
+def kept():
+    return 1
+
+
+def spare():
+    return 2
