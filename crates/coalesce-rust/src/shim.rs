@@ -61,6 +61,9 @@ impl Dates {
     }
 }
 
+/// What an unsafe function that forwards says of safety, where clippy looks for that.
+pub(crate) const SAFETY: &str = "///\n/// # Safety\n///\n/// The same as there.\n";
+
 /// The items of a shim.
 #[derive(Debug, Default)]
 pub(crate) struct ShimItems {
@@ -184,6 +187,14 @@ impl Writer<'_> {
         };
         if matches!(item, syn::Item::Trait(_)) {
             doc.push_str("/// It is asked for by this name, and implemented by that one.\n");
+        }
+        if let syn::Item::Fn(item) = item
+            && self
+                .qualifiers(item)
+                .split(' ')
+                .any(|word| word == "unsafe")
+        {
+            doc.push_str(SAFETY);
         }
         let text = format!("{doc}{conditions}{note}\n{definition}\n\n");
         self.made.text.push_str(&text);

@@ -8,7 +8,7 @@ use super::{
     docs::DocLine, extract::Extractor, source::private, tokens,
 };
 use crate::{
-    lexer::{self, TokenKind},
+    lexer::{self, Token as LexedToken, TokenKind},
     words,
 };
 
@@ -309,7 +309,14 @@ impl Extractor<'_, '_> {
 
     /// `include!("…")` and its like.
     pub fn include(&mut self, mac: &syn::Macro, kind: IncludeKind) {
-        let Some((span, from_manifest)) = self.included_path(mac) else {
+        let span = self.places.between(mac.delimiter.span());
+        let tokens = lexer::tokens(self.builder.text, span);
+        self.include_of(&tokens, kind);
+    }
+
+    /// The same, by its arguments.
+    pub fn include_of(&mut self, arguments: &[LexedToken], kind: IncludeKind) {
+        let Some((span, from_manifest)) = self.included_path(arguments) else {
             return;
         };
         let value = Box::from(self.builder.slice(span));
@@ -324,9 +331,7 @@ impl Extractor<'_, '_> {
     }
 
     /// Where the path that is included stands, and whether it begins at the directory of the manifest.
-    fn included_path(&self, mac: &syn::Macro) -> Option<(ByteSpan, bool)> {
-        let span = self.places.between(mac.delimiter.span());
-        let tokens = lexer::tokens(self.builder.text, span);
+    fn included_path(&self, tokens: &[LexedToken]) -> Option<(ByteSpan, bool)> {
         let texts: Vec<ByteSpan> = tokens
             .iter()
             .filter_map(|token| match token.kind {

@@ -15,7 +15,10 @@ use super::{
     IncludeKind, Item, ItemKind, MacroCall, MacroReading, Namespaces, Origin, ScopeKind,
     extract::Extractor, source::index, tokens,
 };
-use crate::{lexer, words};
+use crate::{
+    lexer::{self, Token},
+    words,
+};
 
 /// Macros whose arguments are code of another place, where somebody reads it.
 pub(crate) const QUOTES: [&str; 4] = [
@@ -147,8 +150,28 @@ impl Extractor<'_, '_> {
                 self.builder.facts.module_words.push(name);
             }
         }
+        self.includes_among(&tokens);
         tokens::macro_arguments(self.builder, &tokens, item_position);
         self.builder.origin = outer;
+    }
+
+    /// Files that are included in the arguments of a macro which are no code: whatever comes of them, the path goes by
+    /// the file that says it.
+    fn includes_among(&mut self, tokens: &[Token]) {
+        for (at, token) in tokens.iter().enumerate() {
+            let kind = match self.builder.slice(token.span) {
+                "include_str" => IncludeKind::Text,
+                "include_bytes" => IncludeKind::Bytes,
+                _ => continue,
+            };
+            let is_call = tokens.get(at + 1).is_some_and(|next| next.is(b'!'));
+            let arguments = lexer::closing(tokens, at + 2)
+                .filter(|_| is_call)
+                .and_then(|close| tokens.get(at + 3..close));
+            if let Some(arguments) = arguments {
+                self.include_of(arguments, kind);
+            }
+        }
     }
 
     /// Items; a macro may still add others, if it is not known what it makes.
@@ -270,7 +293,7 @@ impl Extractor<'_, '_> {
         first.map_or(0, |first| self.places.ident(&first.ident).start)
     }
 
-    fn macro_body(&mut self, tokens: &[lexer::Token], body: ByteSpan) {
+    fn macro_body(&mut self, tokens: &[Token], body: ByteSpan) {
         let scope = self
             .builder
             .open_scope(ScopeKind::MacroBody, body, body.start);

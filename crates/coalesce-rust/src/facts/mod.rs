@@ -32,7 +32,7 @@ pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ mod drops;
 mod editions;
 mod known_makers;
 mod replaced_features;
+mod rust_versions;
 mod temporaries;
 
 use std::{cell::OnceCell, collections::BTreeSet};
@@ -155,8 +156,11 @@ fn check_pieces(set: &Set<'_>, pieces: Vec<Piece>) -> Crossing {
             crossing.found.refusals.push(refused);
             continue;
         }
-        if !piece.whole && targets.insert(pair) {
-            crossing.edition(pair, path, &pieces);
+        if targets.insert((pair, piece.whole)) {
+            if !piece.whole {
+                crossing.edition(pair, path, &pieces);
+            }
+            crossing.rust_version(pair);
         }
         crossing.piece(piece);
     }

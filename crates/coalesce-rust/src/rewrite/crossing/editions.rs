@@ -51,15 +51,20 @@ impl Check<'_> {
             !piece.whole && piece.to == to && self.mapping.krate(piece.from) == from
         });
         let between = (old.min(new), old.max(new));
-        let alike = old != Edition::E2015
-            && new != Edition::E2015
-            && leaving.all(|piece| self.reads_alike(piece, between));
-        if (new < old && !alike) || (old == Edition::E2015 && new != old) {
+        let is_known = old != Edition::E2015 && new != Edition::E2015;
+        let other = match is_known {
+            true => leaving.find_map(|piece| self.difference(piece, between)),
+            false => Some(Difference::whole(path.clone())),
+        };
+        if let Some(other) = other.filter(|_| new < old || old == Edition::E2015 && new != old) {
             let help = "`cargo fix --edition` brings the older crate up".to_owned();
-            let refused = refusal(path.clone(), message)
+            let refused = refusal(other.path, message)
                 .coded(codes::FORBIDDEN_IN_TARGET)
                 .with_help(help);
-            self.found.refusals.push(refused);
+            self.found.refusals.push(Finding {
+                span: other.span,
+                ..refused
+            });
         } else if new != old {
             let warning = Finding::warning(path.clone(), message);
             self.found.notes.push(warning);
@@ -207,12 +212,12 @@ impl Check<'_> {
         })
     }
 
-    /// Whether two editions read a text alike: it has nothing that one of them reads otherwise, or does
-    /// not know.
-    fn reads_alike(&self, piece: &Piece, (older, newer): (Edition, Edition)) -> bool {
+    /// The first place of a text that one of two editions reads otherwise, or does not know.
+    fn difference(&self, piece: &Piece, (older, newer): (Edition, Edition)) -> Option<Difference> {
         let path = &self.mapping.world[piece.file].path;
+        let whole = || Some(Difference::whole(path.clone()));
         let Some(text) = self.mapping.texts.text(path) else {
-            return false;
+            return whole();
         };
         let tokens = lexer::tokens(&text, piece.span);
         let sections: Vec<&str> = EDITIONS
@@ -221,15 +226,22 @@ impl Check<'_> {
             .map(|(_, section)| *section)
             .collect();
         let drops_later = older < Edition::E2024 && newer >= Edition::E2024;
-        let are_alike = (0..tokens.len()).all(|at| {
+        let other = tokens.iter().enumerate().find(|(at, _)| {
             let around = Around {
                 text: &text,
                 tokens: &tokens,
-                at,
+                at: *at,
             };
-            is_alike(&around, &sections, older)
+            !is_alike(&around, &sections, older)
         });
-        are_alike && (!drops_later || self.drops_alike(&text, piece, (older, newer)))
+        if let Some((_, token)) = other {
+            return Some(Difference {
+                path: path.clone(),
+                span: Some(token.span),
+            });
+        }
+        let are_alike = !drops_later || self.drops_alike(&text, piece, (older, newer));
+        if are_alike { None } else { whole() }
     }
 
     /// Whether nothing in a text is dropped at another time by edition, and is known not to be.
@@ -250,6 +262,19 @@ impl Check<'_> {
         let known = &self.known_makers;
         let known = known.get_or_init(|| KnownMakers::of(world, self.mapping.texts));
         unknown_drops(&file, droppers, known).is_empty()
+    }
+}
+
+/// A place that two editions read apart.
+struct Difference {
+    path: TreePath,
+    span: Option<ByteSpan>,
+}
+
+impl Difference {
+    /// Somewhere in a file.
+    const fn whole(path: TreePath) -> Self {
+        Self { path, span: None }
     }
 }
 
@@ -341,9 +366,41 @@ fn is_of_later_editions(word: &str, around: &Around<'_>, older: Edition) -> bool
             Some(TokenKind::Punct(punct)) => !matches!(punct, b':' | b';'),
             kind => kind == Some(TokenKind::Open(b'(')),
         },
-        "let" => before == Some(TokenKind::Punct(b'&')),
+        "let" => before == Some(TokenKind::Punct(b'&')) || begins_chain(around),
         _ => older < Edition::E2024 && ADDED.contains(&word),
     }
+}
+
+/// Whether the condition that a `let` begins goes on behind `&&`: a chain, which editions before 2024 do not know.
+fn begins_chain(around: &Around<'_>) -> bool {
+    let mut at = around.at + 1;
+    while let Some(token) = around.tokens.get(at) {
+        match token.kind {
+            TokenKind::Open(b'{') | TokenKind::Close(_) | TokenKind::Punct(b';') => return false,
+            TokenKind::Open(_) => match lexer::closing(around.tokens, at) {
+                Some(close) => at = close,
+                None => return false,
+            },
+            TokenKind::Punct(b'&')
+                if around
+                    .tokens
+                    .get(at + 1)
+                    .is_some_and(|next| next.is(b'&') && next.span.start == token.span.end)
+                    && is_condition(around) =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Whether a `let` stands behind `if` or `while`, and is no statement.
+fn is_condition(around: &Around<'_>) -> bool {
+    let before = around.before().and_then(|one| one.span.of(around.text));
+    matches!(before, Some("if" | "while"))
 }
 
 /// The items of a text, and where they begin: between the braces of a module.

@@ -7,7 +7,12 @@ use super::{
     sources::Sources,
     written::{HowTaken, WrittenFunction},
 };
-use crate::{discover::TargetKind, resolve::Reach, rewrite::mapping::refusal, shim::Dates};
+use crate::{
+    discover::TargetKind,
+    resolve::Reach,
+    rewrite::mapping::refusal,
+    shim::{Dates, SAFETY},
+};
 
 /// The shim, where one is asked for and somebody outside can name it; why there can be none.
 pub(super) fn write(
@@ -45,6 +50,11 @@ pub(super) fn write(
 fn attributes(method: &Method<'_>, request: &ShimRequest) -> String {
     let new = &method.change.to;
     let mut text = format!("/// Moved to `{new}`.\n");
+    let signature = method.text(&method.function.sig);
+    let qualifiers = signature.split("fn ").next().unwrap_or_default();
+    if qualifiers.split(' ').any(|word| word == "unsafe") {
+        text.push_str(SAFETY);
+    }
     for attribute in &method.function.attrs {
         let kept = ["cfg", "must_use", "track_caller"];
         if kept.iter().any(|name| attribute.path().is_ident(name)) {

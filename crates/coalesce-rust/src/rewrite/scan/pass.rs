@@ -495,9 +495,10 @@ impl<'p> Pass<'p, '_> {
             return Some(bound == Some(place.name()));
         }
         let arriving = last.and_then(|last| set.arriving_at(here, last))?;
-        // Who has a trait by its definition has its methods, too.
+        // Who has a trait by its definition has its methods, too. What gets another name is imported there by that, unless
+        // an alias stays.
         if bound != last && bound != Some("_") {
-            return None;
+            return Some(false);
         }
         // Who saw the import sees the definition.
         let seen_by = match self.facts.declaration_of(leaf).visibility.kind {
