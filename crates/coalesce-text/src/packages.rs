@@ -10,8 +10,7 @@ use crate::{Found, Subject, names::occurrences};
 const GOES: &str = "a package of this name goes, and what runs here may name it";
 
 /// Why a path without its crate is told.
-const FILTERS: &str =
-    "a path without its crate, as filters of tests have it, and what it names gets another one";
+const FILTERS: &str = "a path without its crate, and what it names gets another one";
 
 /// Tells them, once each; `runs` says whether a file runs the project, where packages are named by words.
 pub(crate) fn tell(subject: &Subject<'_>, runs: bool, text: &str, found: &mut Found) {
@@ -28,7 +27,8 @@ pub(crate) fn tell(subject: &Subject<'_>, runs: bool, text: &str, found: &mut Fo
 }
 
 fn package(change: &Change, text: &str, found: &mut Found) {
-    if change.subject != Named::Module {
+    // Where a shim stays, so does its package.
+    if change.subject != Named::Module || change.shim.is_some() {
         return;
     }
     let (plain, dashed) = (change.from.clone(), change.from.replace('_', "-"));

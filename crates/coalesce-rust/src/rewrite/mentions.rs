@@ -3,7 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath};
+use coalesce_cargo::package::is_published;
+
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath, Unproven, UnprovenKind,
+};
 
 use super::{
     draft::Told,
@@ -173,9 +177,35 @@ impl Pass<'_> {
             true => format!("/{text}"),
             false => text,
         };
+        self.ask_for_package(include, &target);
         let (from, to) = (target.to_string(), self.moved(&target).to_string());
         let evidence = (Form::FilePath, Evidence::ExactPath);
         self.replace(include.span, evidence, (&from, &to), text);
+    }
+
+    /// Whether code goes to another package than the file that it includes: cargo packs each by itself.
+    fn ask_for_package(&mut self, include: &Include, target: &TreePath) {
+        let Some(module) = self.module() else { return };
+        let chunk = self.set.chunk_at(self.file, include.span.start);
+        let krate = match chunk {
+            Some(chunk) => self.set.moving(chunk.moving).to.krate,
+            None => self.mapping.after(module).krate,
+        };
+        let (old, new) = (self.package(), self.package_of(krate));
+        let is_in = |path: &TreePath, package: &TreePath| {
+            package.is_root() || path.strip_prefix(package).is_some()
+        };
+        let to = self.moved(target);
+        let is_apart = old != new && is_in(target, &old) && !is_in(to, &new);
+        if is_apart && is_published(self.mapping.texts, &new) {
+            self.told.unproven.push(Unproven {
+                path: self.path.clone(),
+                span: Some(include.span),
+                kind: UnprovenKind::OwnPlace,
+                name: target.to_string(),
+                why: "the file stays in another package, and is not there where this one is published".to_owned(),
+            });
+        }
     }
 
     /// Neither the file nor what it names moves: the path stays as its author wrote it.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, ChangeKind, Finding, LineIndex, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 
 mod type_names;
@@ -548,13 +548,18 @@ impl Reader<'_> {
                 continue;
             };
             let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
-            // What `Debug` writes is for people, where the tree neither writes it itself nor holds it against a text.
-            if by == "Debug" && !self.is_said_in_texts(old) && !self.writes_debug() {
-                let message = format!("{why}, in what is written for people");
-                let note = Finding::note(path.clone(), message);
-                self.notes.push(note.at(span));
-            } else {
+            if by != "Debug" {
                 self.tell(path, span, old, why);
+                continue;
+            }
+            // What `Debug` writes is for people, where the tree neither keeps such a text nor holds one against another.
+            match self.debug_text(old) {
+                Some(why_not) => self.tell(path, span, old, format!("{why}, and {why_not}")),
+                None => {
+                    let message = format!("{why}, in what is written for people");
+                    let note = Finding::note(path.clone(), message);
+                    self.notes.push(note.at(span));
+                }
             }
         }
     }
@@ -584,12 +589,37 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether some source writes anything by its `Debug`.
-    fn writes_debug(&self) -> bool {
-        self.world.sources().any(|(_, source)| {
-            let text = self.texts.text(&source.path);
-            let forms = [":?}", ":#?}", "dbg!("];
-            text.is_some_and(|text| forms.iter().any(|form| text.contains(form)))
+    /// Who may read what `Debug` writes of a type: a text that says its name, or something that keeps such texts.
+    fn debug_text(&self, name: &str) -> Option<String> {
+        if self.is_said_in_texts(name) {
+            return Some("a text of the tree says it".to_owned());
+        }
+        let mut files = self.texts.paths().iter();
+        if let Some(path) = files.find(|path| self.is_expected_in(path, name)) {
+            return Some(format!("{path} says it"));
+        }
+        let mut sources = self.world.sources();
+        sources.find_map(|(_, source)| {
+            let text = self.texts.text(&source.path)?;
+            let at = keeps_debug(&text)?;
+            let line = LineIndex::new(&text).line_number(at.start);
+            Some(format!(
+                "{}:{line} keeps what `Debug` writes of something",
+                source.path
+            ))
+        })
+    }
+
+    /// Whether a file that is no source, and no document, says a name, as one with an expected output does.
+    fn is_expected_in(&self, path: &TreePath, name: &str) -> bool {
+        let other = ["lock", "md", "rs", "rst", "toml"];
+        if path.extension().is_some_and(|one| other.contains(&one)) {
+            return false;
+        }
+        let text = self.texts.text(path).filter(|text| text.contains(name));
+        text.is_some_and(|text| {
+            let words = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+            words.iter().any(|word| word.span.of(&text) == Some(name))
         })
     }
 
@@ -611,6 +641,30 @@ impl Reader<'_> {
             })
         })
     }
+}
+
+/// Where a source makes a text of what `Debug` writes, and keeps it: by `format!`, or in a snapshot. What is printed, logged
+/// or panicked with is for people.
+fn keeps_debug(text: &str) -> Option<ByteSpan> {
+    let forms = [":?}", ":#?}"];
+    let holds = |text: &str| forms.iter().any(|form| text.contains(form));
+    if !holds(text) && !text.contains("_debug") {
+        return None;
+    }
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let word = token.span.of(text)?;
+        let is_snapshot = word.ends_with("debug_snapshot") || word.ends_with("debug_eq");
+        let makes_text = matches!(word, "format" | "format_args")
+            && tokens.get(at + 1).is_some_and(|next| next.is(b'!'))
+            && lexer::closing(&tokens, at + 2)
+                .and_then(|close| tokens.get(at + 2..close))
+                .is_some_and(|inside| {
+                    let mut texts = inside.iter().filter_map(|one| one.span.of(text));
+                    texts.any(holds)
+                });
+        (is_snapshot || makes_text).then_some(token.span)
+    })
 }
 
 /// Whether a text reads the targets of log records.

@@ -28,9 +28,10 @@ pub(super) fn tell(mapping: &Mapping<'_>, follow: bool, plan: &mut LanguagePlan)
     }
 }
 
-/// What stands in every text that says the full name of what changes, whatever its first word.
+/// What stands in every text that says the name of what changes, with or without its crate.
 fn needle_of(change: &Change) -> String {
     match change.from.split_once("::") {
+        Some((_, below)) if below.contains("::") => below.to_owned(),
         Some((_, below)) => format!("::{below}"),
         None => format!("{}::", change.from),
     }
@@ -116,17 +117,24 @@ fn token_at(tokens: &[Token], span: ByteSpan) -> Option<&Token> {
     last.filter(|token| span.start < token.span.end)
 }
 
-/// What a path names, and what it would be: one that begins with `crate` keeps that where it can.
+/// What a path names, and what it would be: one that begins with `crate`, or with a module of its root, does so after
+/// where it can.
 fn names_of(mapping: &Mapping<'_>, file: FileId, said: &str) -> Option<(String, String)> {
-    let Some(below) = said.strip_prefix("crate::") else {
-        return full_name(mapping, said);
-    };
+    if let Some(found) = full_name(mapping, said) {
+        return Some(found);
+    }
     let krate = crate_of(mapping.world, file)?;
+    let (lead, below) = match said.strip_prefix("crate::") {
+        Some(below) => ("crate::", below),
+        None => ("", said),
+    };
     let (from, to) = full_name(mapping, &format!("{krate}::{below}"))?;
     let own = to
         .strip_prefix(krate)
         .and_then(|rest| rest.strip_prefix("::"));
-    let to = own.map_or_else(|| to.clone(), |own| format!("crate::{own}"));
+    // One name alone would be any word.
+    let own = own.filter(|own| !lead.is_empty() || own.contains("::"));
+    let to = own.map_or_else(|| to.clone(), |own| format!("{lead}{own}"));
     Some((from, to))
 }
 

@@ -74,6 +74,11 @@ impl ItemVisibility {
         let nobody = BTreeSet::new();
         let users = scan.users.get(&chunk.moving).unwrap_or(&nobody);
         let Some(text) = visibility(set, moving, users, said) else {
+            let is_type = said.kind == VisibilityKind::Public && shows(set, moving);
+            let place = (set.path(chunk.file), said.span);
+            let of_one_crate = set.mapping.krate(moving.home) == moving.to.krate;
+            self.notes
+                .extend((is_type && of_one_crate).then(|| public_anew(set, moving, place)));
             return;
         };
         let path = set.path(chunk.file);
@@ -116,6 +121,22 @@ fn note(
         span: Some(span),
         message,
         help: None,
+    }
+}
+
+/// Says that other crates come to have a name which they had not, since its module is public.
+fn public_anew(set: &Set<'_>, moving: &Moving<'_>, (path, span): (TreePath, ByteSpan)) -> Finding {
+    let message = format!(
+        "`{}` becomes a name of the library: it stood where other crates do not see it",
+        set.name_after(moving)
+    );
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: severity_of_widening(set.mapping, &moving.to, "pub "),
+        path,
+        span: Some(span),
+        message,
+        help: Some("`pub(crate)` keeps it inside, where no public signature says it".to_owned()),
     }
 }
 
