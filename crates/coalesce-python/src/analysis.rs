@@ -5,6 +5,7 @@
 
 mod annotations;
 mod assignments;
+mod beside_names;
 pub(crate) mod by_name;
 pub(crate) mod calls;
 mod detail;
@@ -33,6 +34,7 @@ use crate::{
     parser,
 };
 
+pub use beside_names::BesideName;
 pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
 pub(crate) use lazy::{Piece, pieces_with};
 pub use parts::{
@@ -53,6 +55,8 @@ pub struct Analysis {
     use_index: OnceLock<use_index::UseIndex>,
     /// What `case a.b:` compares with: a name without a dot would be bound there instead.
     pub patterns: Vec<ByteSpan>,
+    /// Texts that are held against the name of a module.
+    pub beside_names: Vec<BesideName>,
     /// What `f"{a.b=}"` prints as it stands.
     pub printed: Vec<ByteSpan>,
     /// String literals: contents as they stand in the file, and whether they document something.

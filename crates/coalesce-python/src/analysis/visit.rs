@@ -6,7 +6,7 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 
-use super::{Called, Detail, Evaluated, Walker};
+use super::{Called, Detail, Evaluated, Walker, beside_names};
 use crate::facts::Spanned;
 
 impl<'t> Visitor<'t> for Walker<'t> {
@@ -50,6 +50,10 @@ impl<'t> Visitor<'t> for Walker<'t> {
     }
 
     fn visit_expr(&mut self, expression: &'t Expr) {
+        if self.detail != Detail::Structure {
+            let texts = beside_names::texts_in(expression, self.start);
+            self.found.beside_names.extend(texts);
+        }
         match expression {
             Expr::Name(name) => self.name(name),
             Expr::Attribute(attribute) => self.attribute(attribute, expression),

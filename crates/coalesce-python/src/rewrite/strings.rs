@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    analysis::{Analysis, StringLiteral},
+    analysis::{Analysis, StringLiteral, Use},
     extract::{is_dotted, is_identifier},
     graph::Entity,
     names::{is_word, last_word, occurrences},
@@ -21,6 +21,7 @@ use crate::{
         imports::check_item,
         keys, lazy, paths,
         snippet::{self, Setting},
+        warning_filters,
     },
 };
 
@@ -125,7 +126,7 @@ fn names_module(file: &File<'_>, literal: ByteSpan, span: ByteSpan) -> bool {
     goes_on
         || !item.is_empty() && has_item()
         || ends_with_module_option(before)
-        || inside.ends_with(':')
+        || warning_filters::ends_before_module(inside)
 }
 
 /// A string that is one full name, and perhaps an item of it behind a colon.
@@ -348,31 +349,56 @@ fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits)
         ends_with_module_option(before.unwrap_or_default())
     };
     let is_asked_for = calls.iter().any(|call| before.trim_end().ends_with(call));
-    if (is_asked_for || is_argument() || is_beside_name_of_module(file.text, span))
-        && let Some(new) = file.absolute(content)
-    {
+    let Some(new) = file.absolute(content) else {
+        return;
+    };
+    let beside = beside(file, span);
+    if is_asked_for || is_argument() || beside == Beside::Module {
         found.change(
             Edit::replace(span, new.as_str()),
             Reference::exact(Form::String, content, &new, "a string that is a full name"),
         );
+    } else if beside == Beside::Unknown {
+        let why = "the `__name__` of something is held against it, which may be that of the module";
+        found.told.leave(span, Form::String, content, why);
+        let kind = UnprovenKind::RuntimeTable;
+        found.told.doubt(span, kind, content, why);
     }
 }
 
-/// Whether the line of a text asks for the name of a module: `f.__module__ == "pkg"`.
-fn is_beside_name_of_module(text: &str, span: ByteSpan) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or_default();
-    let before = before.rsplit('\n').next().unwrap_or_default();
-    let after = text.get(span.end as usize..).unwrap_or_default();
-    let after = after.split('\n').next().unwrap_or_default();
-    let asks = |part: &str| {
-        let names = ["__module__", "__name__", "__package__", "__spec__"];
-        names.iter().any(|name| part.contains(name))
+/// What a text is held against.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// The name of a module: `f.__module__ == "pkg"`.
+    Module,
+    /// The name of something that may be a module.
+    Unknown,
+    Other,
+}
+
+fn beside(file: &File<'_>, literal: ByteSpan) -> Beside {
+    let mut known = file.analysis().beside_names.iter();
+    let Some(asked) = known.find(|one| one.literal == literal) else {
+        return Beside::Other;
     };
-    let compared = |part: &str| {
-        let words = ["==", "!=", "startswith(", " in ", " is "];
-        words.iter().any(|word| part.contains(word))
+    let Some(owner) = asked.owner else {
+        return Beside::Module;
     };
-    asks(before) && compared(before) || asks(after) && compared(after)
+    let begins = |used: &&Use| {
+        let first = used.chain.first();
+        first.is_some_and(|first| first.span.start == owner.start)
+    };
+    let mut uses = file.analysis().uses.iter();
+    let meaning = uses.find(begins).and_then(|used| {
+        let mut links = used.chain.iter();
+        let at = links.position(|link| link.span.end == owner.end)?;
+        file.names.meanings(used).into_iter().nth(at)?.entity
+    });
+    match meaning {
+        Some(Entity::Module(_)) => Beside::Module,
+        Some(Entity::Item(..)) => Beside::Other,
+        _ => Beside::Unknown,
+    }
 }
 
 /// Import statements that stand on lines of a text: a template of generated code, `python -c`.

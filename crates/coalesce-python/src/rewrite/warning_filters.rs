@@ -10,6 +10,7 @@ use coalesce_model::{
     ByteSpan, Change, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 
+pub use self::written::ends_before_module;
 use self::{pattern::passes, written::filters};
 use super::{
     mapping::Mapping,

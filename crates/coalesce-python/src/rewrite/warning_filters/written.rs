@@ -103,6 +103,25 @@ fn specifications(text: &str) -> Vec<Filter> {
     colons.filter_map(|at| specification(text, at)).collect()
 }
 
+/// Whether a text ends where a filter says the module: `error::DeprecationWarning:`.
+pub fn ends_before_module(text: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    let Some(head) = line.strip_suffix(':') else {
+        return false;
+    };
+    let mut parts = head.rsplitn(3, ':');
+    let (category, _message, action) = (parts.next(), parts.next(), parts.next());
+    category.is_some_and(is_category)
+        && action.is_some_and(|action| {
+            let action = last_word(action);
+            ACTIONS.contains(&action.strip_prefix('W').unwrap_or(action))
+        })
+}
+
+fn is_category(text: &str) -> bool {
+    text.chars().all(|c| is_word(c) || c == '.' || c == ' ')
+}
+
 /// The filter whose action ends at a colon.
 fn specification(text: &str, colon: usize) -> Option<Filter> {
     let (before, rest) = (text.get(..colon)?, text.get(colon + 1..)?);
@@ -116,10 +135,9 @@ fn specification(text: &str, colon: usize) -> Option<Filter> {
     }
     let mut parts = rest.split('\n').next()?.splitn(3, ':');
     let (message, category, module) = (parts.next()?, parts.next()?, parts.next()?);
-    let of_category = |c: char| is_word(c) || c == '.' || c == ' ';
     let end = module.find(|c: char| c.is_whitespace() || "\"',:]".contains(c));
     let module = module.get(..end.unwrap_or(module.len()))?;
-    if !category.chars().all(of_category) || module.is_empty() {
+    if !is_category(category) || module.is_empty() {
         return None;
     }
     let start = colon + 1 + message.len() + 1 + category.len() + 1;

@@ -1,0 +1,2 @@
+def acme():
+    pass

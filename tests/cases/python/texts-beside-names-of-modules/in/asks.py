@@ -1,0 +1,2 @@
+def is_acme(value):
+    return value.__name__ == "acme"
