@@ -1,6 +1,7 @@
 //! What settings of tools and builds say of a package at the top by its name alone: `plugins = ["pkg"]`, `source = pkg`,
 //! `package_data={"pkg": […]}`, `include = ["pkg*"]`. Names with a point and arguments of commands are read with all texts.
 
+mod arguments;
 mod ini;
 mod setup;
 mod toml;
@@ -15,8 +16,14 @@ use crate::rewrite::Mapping;
 /// What a word of a setting is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SettingRole {
-    /// It names the package, or its folder.
+    /// It names the package.
     Name,
+    /// It is the path of a folder, from that of the file on.
+    Folder,
+    /// It is a pattern that any folder fits which is called so.
+    AnyFolder,
+    /// It is the path of a folder, where there is such a one, and else names the package.
+    NameOrFolder,
     /// It says which packages are built.
     Built,
     /// Nothing says what becomes of it.
@@ -31,41 +38,37 @@ struct SettingValue {
 }
 
 /// Keys whose values are names of packages and modules, folders, and patterns of both.
-const NAMING: [&str; 30] = [
-    "addopts",
-    "exclude",
-    "extend_exclude",
-    "files",
-    "ignored_modules",
-    "include",
-    "includes",
-    "known_first_party",
-    "known_local_folder",
-    "load_plugins",
-    "module",
-    "module_name",
-    "modules",
-    "omit",
-    "only_include",
-    "package",
-    "packages",
-    "paths",
-    "plugins",
-    "python_packages",
-    "root_package",
-    "root_packages",
-    "source",
-    "source_dirs",
-    "source_modules",
-    "source_pkgs",
-    "src",
-    "src_paths",
-    "targets",
-    "testpaths",
+const FOLLOWED: [(&str, SettingRole); 29] = [
+    ("exclude", SettingRole::AnyFolder),
+    ("extend_exclude", SettingRole::AnyFolder),
+    ("files", SettingRole::Folder),
+    ("ignored_modules", SettingRole::Name),
+    ("include", SettingRole::Folder),
+    ("includes", SettingRole::Folder),
+    ("known_first_party", SettingRole::Name),
+    ("known_local_folder", SettingRole::Name),
+    ("load_plugins", SettingRole::Name),
+    ("module", SettingRole::Name),
+    ("module_name", SettingRole::Name),
+    ("modules", SettingRole::Name),
+    ("omit", SettingRole::Folder),
+    ("only_include", SettingRole::Folder),
+    ("package", SettingRole::Name),
+    ("packages", SettingRole::Name),
+    ("paths", SettingRole::Folder),
+    ("plugins", SettingRole::Name),
+    ("python_packages", SettingRole::Name),
+    ("root_package", SettingRole::Name),
+    ("root_packages", SettingRole::Name),
+    ("source", SettingRole::NameOrFolder),
+    ("source_dirs", SettingRole::Folder),
+    ("source_modules", SettingRole::Name),
+    ("source_pkgs", SettingRole::Name),
+    ("src", SettingRole::Folder),
+    ("src_paths", SettingRole::Folder),
+    ("targets", SettingRole::Folder),
+    ("testpaths", SettingRole::Folder),
 ];
-
-/// Options of pytest that take other words than names of packages: `-m gpu` asks for a mark.
-const TAKING_WORDS: [&str; 6] = ["-c", "-k", "-m", "-n", "-o", "-r"];
 
 /// Keys whose values are words about the project, whatever they read like.
 const DESCRIBING: [&str; 17] = [
@@ -96,14 +99,12 @@ fn plain(key: &str) -> String {
 /// What the values of a key are, in the table of a tool or of a build.
 fn role(key: &str, builds: bool) -> Option<SettingRole> {
     let key = plain(key);
-    if NAMING.contains(&key.as_str()) {
-        return Some(if builds {
-            SettingRole::Built
-        } else {
-            SettingRole::Name
-        });
+    let followed = FOLLOWED.iter().find(|(known, _)| *known == key);
+    match followed {
+        Some(_) if builds => Some(SettingRole::Built),
+        Some((_, role)) => Some(*role),
+        None => (!DESCRIBING.contains(&key.as_str())).then_some(SettingRole::Unknown),
     }
-    (!DESCRIBING.contains(&key.as_str())).then_some(SettingRole::Unknown)
 }
 
 /// Brings settings up to date that name a package at the top which moves, and tells those of which that is not known.
@@ -127,9 +128,15 @@ pub fn names_in_settings(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
         if named.is_empty() {
             continue;
         }
+        let file = SettingsFile {
+            mapping,
+            texts,
+            path,
+            text: &text,
+        };
         for value in read(&text) {
             for change in &named {
-                follow((path, &text), &value, change, plan);
+                file.follow(&value, change, plan);
             }
         }
     }
@@ -137,7 +144,7 @@ pub fn names_in_settings(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
 
 /// Whether the tables of a build in a `pyproject.toml` name a package, or its folder.
 pub(super) fn says_what_is_built(text: &str, name: &str) -> bool {
-    let values = toml::values(text);
+    let values = toml::of_project(text);
     let mut built = values
         .iter()
         .filter(|value| value.role == SettingRole::Built);
@@ -154,7 +161,8 @@ pub(super) fn says_what_is_built(text: &str, name: &str) -> bool {
 /// How the settings in a file are read.
 fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<SettingValue>> {
     match path.file_name() {
-        "pyproject.toml" | "ruff.toml" | ".ruff.toml" => Some(toml::values),
+        "pyproject.toml" => Some(toml::of_project),
+        "ruff.toml" | ".ruff.toml" => Some(toml::of_tool),
         "setup.cfg" | "tox.ini" | "pytest.ini" | ".pytest.ini" | "mypy.ini" | ".mypy.ini"
         | ".coveragerc" | ".isort.cfg" | ".importlinter" | ".pylintrc" | "pylintrc" => {
             Some(ini::values)
@@ -165,46 +173,145 @@ fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<SettingValue>> {
     }
 }
 
-/// Brings the words of one value up to date.
-fn follow(
-    (path, text): (&TreePath, &str),
-    value: &SettingValue,
-    change: &Change,
-    plan: &mut LanguagePlan,
-) {
-    let mut last = "";
-    for span in words(text, value.span) {
-        let word = span.of(text).unwrap_or_default();
-        let is_value = TAKING_WORDS.contains(&std::mem::replace(&mut last, word));
-        let Some(rest) = word
-            .strip_prefix(change.from.as_str())
-            .filter(|_| !is_value)
-        else {
-            continue;
-        };
-        // Patterns of what is below it go along; names below it are read elsewhere, and so are paths.
-        if !matches!(rest, "" | "*" | ".*" | ".**") || is_read_elsewhere(text, span) {
-            continue;
-        }
-        let name = ByteSpan::new(span.start, span.end - length(rest));
-        let nests = change.to.contains('.');
-        let moves = change.kind == ChangeKind::Move;
-        match value.role {
-            SettingRole::Name | SettingRole::Built if !moves && change.shim.is_none() => {
-                doubt((path, name), change, plan);
+/// A file of settings that is brought up to date.
+struct SettingsFile<'f> {
+    mapping: &'f Mapping<'f>,
+    texts: &'f dyn Texts,
+    path: &'f TreePath,
+    text: &'f str,
+}
+
+/// What becomes of a word.
+enum Outcome {
+    Becomes(String),
+    Unknown,
+    Stays,
+}
+
+impl SettingsFile<'_> {
+    /// Brings the words of one value up to date.
+    fn follow(&self, value: &SettingValue, change: &Change, plan: &mut LanguagePlan) {
+        for span in words(self.text, value.span) {
+            let word = span.of(self.text).unwrap_or_default();
+            let Some(rest) = word.strip_prefix(change.from.as_str()) else {
+                continue;
+            };
+            // Patterns of what is below it go along; names below it are read elsewhere, and so are paths.
+            if !matches!(rest, "" | "*" | ".*" | ".**") || is_read_elsewhere(self.text, span) {
+                continue;
             }
-            _ if !moves => {}
-            SettingRole::Name if !(nests && rest == "*") => rename((path, name), change, plan),
-            SettingRole::Built if change.shim.is_none() && !nests => {
-                rename((path, name), change, plan)
-            }
+            let name = ByteSpan::new(span.start, span.end - length(rest));
             // What nobody knows the meaning of is told where it is the name and nothing else.
-            SettingRole::Unknown if rest.is_empty() && span == value.span => {
-                doubt((path, name), change, plan);
+            let alone = rest.is_empty() && span == value.span;
+            let outcome = match value.role {
+                SettingRole::Unknown if !alone => Outcome::Stays,
+                role => self.outcome(role, rest, change),
+            };
+            match outcome {
+                Outcome::Becomes(new) => rename((self.path, name), (change, &new), plan),
+                Outcome::Unknown => doubt((self.path, name), change, plan),
+                Outcome::Stays => {}
             }
-            SettingRole::Name | SettingRole::Built => doubt((path, name), change, plan),
-            SettingRole::Unknown => {}
         }
+    }
+
+    /// What becomes of the name of a package at the top, before the `rest` of its word.
+    fn outcome(&self, role: SettingRole, rest: &str, change: &Change) -> Outcome {
+        let (own, other) = (self.own_folder(change), self.has_other_folder(change));
+        match role {
+            SettingRole::Name => named(rest, change),
+            SettingRole::NameOrFolder if other => Outcome::Stays,
+            SettingRole::NameOrFolder if own.is_none() => named(rest, change),
+            SettingRole::Folder | SettingRole::NameOrFolder => {
+                own.map_or(Outcome::Stays, |own| self.folder(&own, rest, change))
+            }
+            SettingRole::AnyFolder => match own.or_else(|| self.folder_of(change)) {
+                Some(_) if self.has_more_folders(change) => Outcome::Unknown,
+                Some(own) => self.folder(&own, rest, change),
+                None => Outcome::Stays,
+            },
+            SettingRole::Built if change.kind != ChangeKind::Move => named(rest, change),
+            SettingRole::Built if change.shim.is_some() || change.to.contains('.') || other => {
+                Outcome::Unknown
+            }
+            SettingRole::Built => named(rest, change),
+            SettingRole::Unknown if change.kind == ChangeKind::Move => Outcome::Unknown,
+            SettingRole::Unknown => Outcome::Stays,
+        }
+    }
+
+    /// What becomes of the path of a folder that a package is in, seen from where the file is.
+    fn folder(&self, own: &str, rest: &str, change: &Change) -> Outcome {
+        if change.kind != ChangeKind::Move {
+            return named(rest, change);
+        }
+        let Some(new) = self.mapping.paths.get(own) else {
+            return Outcome::Unknown;
+        };
+        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let around = self.path.parent().unwrap_or_else(TreePath::root);
+        let at_own = own == self.beside(change);
+        let new = match at_own {
+            true => TreePath::new(new)
+                .ok()
+                .and_then(|new| new.strip_prefix(&around).map(str::to_owned)),
+            false => Some(last(new)),
+        };
+        match new {
+            // A pattern of what begins so is none of what lies below.
+            Some(new) if rest == "*" && new.contains('/') => Outcome::Unknown,
+            Some(new) => Outcome::Becomes(new),
+            None => Outcome::Unknown,
+        }
+    }
+
+    /// The path that the name of a package is, from the folder of the file on.
+    fn beside(&self, change: &Change) -> String {
+        let around = self.path.parent().unwrap_or_else(TreePath::root);
+        let path = around.join(&change.from);
+        path.map_or_else(|_| change.from.clone(), |path| path.as_str().to_owned())
+    }
+
+    /// The folder of a package that changes.
+    fn folder_of(&self, change: &Change) -> Option<String> {
+        let graph = self.mapping.graph;
+        let module = graph.modules.get(graph.find(None, &change.from)?)?;
+        let folder = module.path.parent().filter(|_| module.package)?;
+        Some(folder.as_str().to_owned())
+    }
+
+    /// The same, where the name is its path as seen from the file.
+    fn own_folder(&self, change: &Change) -> Option<String> {
+        let folder = self.folder_of(change)?;
+        (folder == self.beside(change)).then_some(folder)
+    }
+
+    /// Whether the name is the path of a folder that is not the one of the package.
+    fn has_other_folder(&self, change: &Change) -> bool {
+        let path = TreePath::new(&self.beside(change));
+        self.own_folder(change).is_none() && path.is_ok_and(|path| self.texts.is_directory(&path))
+    }
+
+    /// Whether more folders of the tree are called as the package is.
+    fn has_more_folders(&self, change: &Change) -> bool {
+        let own = self.folder_of(change);
+        let mut paths = self.texts.paths().iter();
+        paths.any(|path| {
+            let mut above = std::iter::successors(path.parent(), TreePath::parent);
+            above.any(|folder| {
+                folder.file_name() == change.from && Some(folder.as_str()) != own.as_deref()
+            })
+        })
+    }
+}
+
+/// What becomes of the name of a package.
+fn named(rest: &str, change: &Change) -> Outcome {
+    match change.kind {
+        ChangeKind::Move if rest == "*" && change.to.contains('.') => Outcome::Unknown,
+        ChangeKind::Move => Outcome::Becomes(change.to.clone()),
+        _ if change.shim.is_none() => Outcome::Unknown,
+        _ => Outcome::Stays,
     }
 }
 
@@ -237,20 +344,24 @@ fn is_edited(path: &TreePath, span: ByteSpan, plan: &LanguagePlan) -> bool {
     edits.any(|edit| edit.span.start < span.end && span.start < edit.span.end)
 }
 
-fn rename((path, span): (&TreePath, ByteSpan), change: &Change, plan: &mut LanguagePlan) {
+fn rename(
+    (path, span): (&TreePath, ByteSpan),
+    (change, new): (&Change, &str),
+    plan: &mut LanguagePlan,
+) {
     // Lists of packages are edited by those who know what joins them.
     if is_edited(path, span, plan) {
         return;
     }
     let edits = plan.edits.entry(path.clone()).or_default();
-    edits.push(Edit::replace(span, change.to.as_str()));
+    edits.push(Edit::replace(span, new));
     plan.rewrites.push(Rewrite {
         path: path.clone(),
         span,
         form: Form::Configuration,
         evidence: Evidence::ExactName,
         from: change.from.clone(),
-        to: change.to.clone(),
+        to: new.to_owned(),
         reason: "a package in a setting of a tool".to_owned(),
         safety: Safety::Safe,
     });

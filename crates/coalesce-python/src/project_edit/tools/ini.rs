@@ -2,11 +2,12 @@
 
 use coalesce_model::{ByteSpan, lines::placed_lines};
 
-use super::{SettingRole, SettingValue, plain, role};
+use super::{SettingRole, SettingValue, arguments::ArgumentReader, plain, role};
 
 /// The values of a file, and names in the heads of its sections: `[mypy-pkg.*]`.
 pub(super) fn values(text: &str) -> Vec<SettingValue> {
     let mut found = Vec::new();
+    let mut arguments = ArgumentReader::default();
     let (mut section, mut key) = ("", None);
     for (at, line) in placed_lines(text) {
         let content = line.trim();
@@ -27,15 +28,37 @@ pub(super) fn values(text: &str) -> Vec<SettingValue> {
             }
             None => line,
         };
-        let Some(role) = key.and_then(|key| role_in(section, key)) else {
-            continue;
-        };
-        found.push(SettingValue {
-            span: trimmed(at + line.len() - value.len(), value),
-            role,
-        });
+        let span = trimmed(at + line.len() - value.len(), value);
+        match key.map(plain).as_deref() {
+            Some("addopts") => arguments.line(text, span),
+            Some("package_dir") if section == "options" => {
+                found.extend(folder_of_package(span, text))
+            }
+            _ => {
+                let role = key.and_then(|key| role_in(section, key));
+                found.extend(role.map(|role| SettingValue { span, role }));
+            }
+        }
     }
+    found.extend(arguments.values);
     found
+}
+
+/// `pkg = pkg`, a line of `package_dir`: a name and its folder.
+fn folder_of_package(line: ByteSpan, text: &str) -> Vec<SettingValue> {
+    let content = line.of(text).unwrap_or_default();
+    let Some((name, folder)) = content.split_once('=') else {
+        return Vec::new();
+    };
+    let at = line.start as usize;
+    let value = |at: usize, part: &str, role: SettingRole| SettingValue {
+        span: trimmed(at, part),
+        role,
+    };
+    vec![
+        value(at, name, SettingRole::Name),
+        value(at + name.len() + 1, folder, SettingRole::Folder),
+    ]
 }
 
 fn trimmed(at: usize, value: &str) -> ByteSpan {
@@ -84,7 +107,7 @@ pub(super) fn manifest(text: &str) -> Vec<SettingValue> {
             let start = start + rest.len() - rest.trim_start().len();
             SettingValue {
                 span: ByteSpan::from_range(start..start + folder.len()),
-                role: SettingRole::Name,
+                role: SettingRole::Folder,
             }
         })
     });
@@ -104,7 +127,7 @@ mod tests {
             .iter()
             .filter_map(|value| value.span.of(text))
             .collect();
-        assert_eq!(found, ["a", "b.*", "c", "", "e"]);
+        assert_eq!(found, ["a", "b.*", "c", "e"]);
         let text = "graft a\nrecursive-include b *.txt\ninclude c/d\n";
         let found = manifest(text);
         let found: Vec<_> = found

@@ -59,8 +59,8 @@ impl SetupReader<'_> {
                 let keys = table.items.iter().filter_map(|item| item.key.as_ref());
                 let folders = table.items.iter().map(|item| &item.value);
                 let folders = folders.filter(|_| name == "package_dir");
-                keys.chain(folders)
-                    .for_each(|text| self.take(text, SettingRole::Name));
+                keys.for_each(|text| self.take(text, SettingRole::Name));
+                folders.for_each(|text| self.take(text, SettingRole::Folder));
             }
             // A list of nothing but literals is edited with the packages that come into being.
             ("packages", Expr::List(_)) => {}

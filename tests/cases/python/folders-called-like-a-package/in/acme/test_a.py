@@ -1,0 +1,5 @@
+import acme
+
+
+def test_a():
+    assert acme.__name__

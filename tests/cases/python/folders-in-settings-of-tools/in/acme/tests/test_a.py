@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.mark.acme
+def test_a():
+    pass
