@@ -7,7 +7,7 @@ use std::{
 };
 
 use coalesce_model::{ByteSpan, Change, ImportTarget, Unproven, UnprovenKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Imports, ModuleSet, Registered, Runs, effects::ImportEffects, registered_items, replaced,
@@ -17,6 +17,7 @@ use crate::{
     flow::{Event, Flow, What},
     graph::{Entity, PythonGraph},
     names::is_word,
+    rewrite::is_program,
 };
 
 /// What is told of a module that others read as an attribute of its package.
@@ -55,6 +56,8 @@ struct Losses<'g> {
     unseen: Unseen<'g>,
     /// Items that register themselves and are told of no one yet.
     registered: Vec<Registered>,
+    /// Who imports each module as soon as it is executed.
+    importers: FxHashMap<usize, Vec<usize>>,
     /// By module; nothing once it is told.
     told: BTreeMap<usize, Option<Unproven>>,
 }
@@ -73,6 +76,7 @@ impl<'g> Losses<'g> {
             imported,
             unseen: Unseen::new(before, after, imported.told().texts),
             registered: registered_items(before, after, changes, imported),
+            importers: eager_importers(before),
             told: BTreeMap::new(),
         }
     }
@@ -111,19 +115,36 @@ impl<'g> Losses<'g> {
     }
 
     /// Whether a module goes elsewhere that others import, and that nobody runs as a program: what is run on the way to it is
-    /// asked of those.
-    fn is_led_to(&self, (root, root_now): (usize, usize)) -> bool {
+    /// asked of those, as long as one of them is asked itself. Modules that go elsewhere together may import each other.
+    fn is_led_to(&self, root: (usize, usize)) -> bool {
+        if !self.is_passed_over(root) {
+            return false;
+        }
+        let (mut seen, mut open) = (FxHashSet::from_iter([root.0]), vec![root.0]);
+        while let Some(module) = open.pop() {
+            for importer in self.importers.get(&module).into_iter().flatten() {
+                let now = self.now(*importer);
+                if now.is_some_and(|now| !self.is_passed_over((*importer, now))) {
+                    return true;
+                }
+                if seen.insert(*importer) {
+                    open.push(*importer);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a module goes elsewhere, and is no program.
+    fn is_passed_over(&self, (root, root_now): (usize, usize)) -> bool {
         let name = |graph: &PythonGraph, module: usize| {
             let module = graph.modules.get(module);
             module.map(|module| module.name.clone())
         };
         let moves = name(self.before, root) != name(self.after, root_now);
         let path = self.before.modules.get(root).map(|root| &root.path);
-        let is_program = || {
-            let text = path.and_then(|path| self.imported.told().texts.text(path));
-            text.is_none_or(|text| text.contains("__main__"))
-        };
-        moves && is_imported(self.before, root) && !is_program()
+        let text = || path.and_then(|path| self.imported.told().texts.text(path));
+        moves && !text().is_none_or(|text| is_program(&text))
     }
 
     /// What a module does that is run no longer, unless that is told.
@@ -141,7 +162,7 @@ impl<'g> Losses<'g> {
         let mut unproven = Vec::new();
         self.registered.retain(|item| {
             // Nobody comes to it by its module alone where others import that: they are looked at themselves.
-            let alone = item.registers && root == item.home && is_imported(self.before, root);
+            let alone = item.registers && root == item.home && self.importers.contains_key(&root);
             let kept = !ran.has(item.home) || runs.has(item.arrives) || alone;
             if !kept {
                 unproven.extend(item.unproven(self.before, root));
@@ -152,12 +173,18 @@ impl<'g> Losses<'g> {
     }
 }
 
-/// Whether another module imports one as soon as it is executed.
-fn is_imported(graph: &PythonGraph, module: usize) -> bool {
-    let mut imports = graph.imports.iter();
-    imports.any(|import| {
-        import.target == ImportTarget::Module(module) && import.importer != module && import.eager
-    })
+/// The modules that import each one as soon as they are executed.
+fn eager_importers(graph: &PythonGraph) -> FxHashMap<usize, Vec<usize>> {
+    let mut found: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for import in &graph.imports {
+        if let ImportTarget::Module(target) = import.target
+            && import.importer != target
+            && import.eager
+        {
+            found.entry(target).or_default().push(import.importer);
+        }
+    }
+    found
 }
 
 /// Where a module, as it is afterwards, reads one of these as an attribute of its package, and imports it
@@ -249,7 +276,11 @@ fn read_of_values(
         let (parent, leaf) = graph.modules.get(*lost)?.name.rsplit_once('.')?;
         Some((graph.find(None, parent)?, *lost, leaf))
     };
-    let lost: Vec<(usize, usize, &str)> = gone.iter().filter_map(read).collect();
+    let lost = gone.iter().filter_map(read);
+    let lost: Vec<(usize, usize, &str)> = lost.filter(|(_, _, leaf)| has_name(leaf)).collect();
+    if lost.is_empty() {
+        return None;
+    }
     flow.events().find_map(|event| {
         let What::Use { local, chain, .. } = &event.what else {
             return None;
@@ -259,7 +290,7 @@ fn read_of_values(
             return None;
         };
         let mut lost = lost.iter();
-        let (_, lost, _) = lost.find(|(parent, _, leaf)| *parent == package && has_name(leaf))?;
+        let (_, lost, _) = lost.find(|(parent, ..)| *parent == package)?;
         Some((event.at, *lost))
     })
 }

@@ -61,6 +61,7 @@ pub use items::{same_value, signatures_apart};
 pub(crate) use list::remove as remove_from_list;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
+pub(crate) use search_path::is_program;
 
 use std::collections::BTreeMap;
 

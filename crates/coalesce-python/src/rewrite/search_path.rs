@@ -124,7 +124,7 @@ fn runs_path(text: &str, path: &str) -> bool {
 }
 
 /// Whether a file has what one has that is run by its path.
-pub(super) fn is_program(text: &str) -> bool {
+pub(crate) fn is_program(text: &str) -> bool {
     text.starts_with("#!") || text.contains("__main__")
 }
 

@@ -1,0 +1,5 @@
+import pkg.more.b
+
+
+def a():
+    return pkg.more.b

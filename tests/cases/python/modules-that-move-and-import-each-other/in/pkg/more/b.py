@@ -1,0 +1,5 @@
+import pkg.more.a
+
+
+def b():
+    return pkg.more.a

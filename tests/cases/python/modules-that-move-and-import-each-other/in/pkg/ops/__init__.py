@@ -1,0 +1,3 @@
+from pkg.table import TABLE
+
+TABLE.append("ops")

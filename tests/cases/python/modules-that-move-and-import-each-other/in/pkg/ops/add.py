@@ -1,0 +1,5 @@
+import pkg.ops.sub
+
+
+def add():
+    return pkg.ops.sub

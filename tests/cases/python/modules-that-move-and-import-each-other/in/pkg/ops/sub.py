@@ -1,0 +1,5 @@
+import pkg.ops.add
+
+
+def sub():
+    return pkg.ops.add

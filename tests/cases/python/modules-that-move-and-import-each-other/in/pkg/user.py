@@ -1,0 +1,6 @@
+import pkg.more
+import pkg.more.a
+
+
+def go():
+    return pkg.more.a.a()
