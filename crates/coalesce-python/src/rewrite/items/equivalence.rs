@@ -380,6 +380,10 @@ pub(super) struct Modules<'t> {
     type_readers: OnceCell<AnnotationReaders>,
     /// The files that set names of modules.
     setters: OnceCell<Vec<(TreePath, Arc<str>)>>,
+    /// Whether something works out types, once somebody asks.
+    evaluates_types: OnceCell<bool>,
+    /// Names of libraries, and whether something sets them.
+    libraries: RefCell<FxHashMap<String, bool>>,
 }
 
 pub(super) struct ReadModule {
@@ -405,6 +409,8 @@ impl<'t> Modules<'t> {
             names: NameIndex::new(texts),
             type_readers: OnceCell::new(),
             setters: OnceCell::new(),
+            evaluates_types: OnceCell::new(),
+            libraries: RefCell::default(),
         }
     }
 

@@ -111,7 +111,7 @@ impl<'m> Senses<'m> {
         }
         let graph = self.mapping.graph;
         let libraries = name_in_library(graph, old, a).zip(name_in_library(graph, new, b));
-        let same_name = libraries.is_some_and(|(was, is)| was == is)
+        let same_name = libraries.is_some_and(|(was, is)| was.is(&is))
             || old.meaning(self.mapping, a) == new.meaning(self.mapping, b);
         let places = item_of(self.mapping, old, a).zip(item_of(self.mapping, new, b));
         // What is of the one class is not of the other, whatever their texts.

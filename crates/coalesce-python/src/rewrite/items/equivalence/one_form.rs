@@ -16,7 +16,14 @@ use crate::{
     analysis::Use,
     graph::{Entity, PythonGraph},
     names::Names,
-    rewrite::{items::signatures::is_plain, mapping::Mapping},
+    rewrite::{
+        items::{
+            patches::{is_set_in_full, sources},
+            set_by_parts::{is_set_in, module_of, sets},
+            signatures::is_plain,
+        },
+        mapping::Mapping,
+    },
 };
 
 /// The form in which two definitions are compared: another one where that makes them one.
@@ -36,7 +43,7 @@ pub(super) fn of_both(
         span: one.span,
         untyped,
     };
-    let [was, is] = [&old, &new].map(|one| with_full_names(mapping.graph, one));
+    let [was, is] = [&old, &new].map(|one| with_full_names(mapping.graph, modules, one));
     let ((was_bare, was_typed), (is_bare, is_typed)) = (without_types(&was), without_types(&is));
     let spelled = (form(&old, was, false), form(&new, is, false));
     if says_the_same(&spelled.0, &spelled.1) {
@@ -66,14 +73,9 @@ pub(in crate::rewrite::items) fn adds_types_alone(
 
 /// Whether something of the tree works out the types of functions that it is given.
 fn evaluates_types(modules: &Modules<'_>) -> bool {
-    let mut sources = modules
-        .texts
-        .paths()
-        .iter()
-        .filter(|path| path.extension() == Some("py"));
-    sources.any(|path| {
-        let text = modules.texts.text(path).unwrap_or_default();
-        text.contains("get_type_hints")
+    *modules.evaluates_types.get_or_init(|| {
+        let mut sources = sources(modules.texts);
+        sources.any(|(_, text)| text.contains("get_type_hints"))
     })
 }
 
@@ -84,12 +86,52 @@ fn are_types_read(mapping: &Mapping<'_>, modules: &Modules<'_>, one: &Definition
         .may_read(one.module, &one.item, is_class)
 }
 
-/// The full name of what a use takes from a library: `math.prod`, whichever way its module imports it.
+/// What a use takes from a library.
+pub(in crate::rewrite::items) struct LibraryName {
+    /// Its full name: `math.prod`, whichever way its module imports it.
+    full: String,
+    /// How much of that is read when the module is imported, and kept: all of it after `from math import prod`.
+    kept: usize,
+}
+
+impl LibraryName {
+    pub(in crate::rewrite::items) fn is(&self, other: &Self) -> bool {
+        self.full == other.full
+    }
+
+    /// The name as two definitions are compared by it. What somebody sets in the library is another thing for who keeps what
+    /// was there before.
+    fn compared(self, modules: &Modules<'_>) -> String {
+        let kept = self.full.get(..self.kept).unwrap_or_default();
+        let parts = kept.match_indices('.').skip(1).map(|(at, _)| at);
+        let mut read = parts.chain([kept.len()]).filter_map(|end| kept.get(..end));
+        match read.any(|name| name.contains('.') && is_set(modules, name)) {
+            true => format!("{} as imported", self.full),
+            false => self.full,
+        }
+    }
+}
+
+/// Whether a file of the tree sets a name of a library: `time.time = …`, `patch("time.time")`.
+fn is_set(modules: &Modules<'_>, full: &str) -> bool {
+    if let Some(known) = modules.libraries.borrow().get(full) {
+        return *known;
+    }
+    let called = modules.names.called(module_of(full));
+    let mut texts = sources(modules.texts);
+    let set = texts.any(|(_, text)| {
+        is_set_in_full(&text, full) && sets(&text) || is_set_in(&text, full, &called)
+    });
+    modules.libraries.borrow_mut().insert(full.to_owned(), set);
+    set
+}
+
+/// What a use takes from a library, if that is what it does.
 pub(in crate::rewrite::items) fn name_in_library(
     graph: &PythonGraph,
     of: &Definition,
     used: &Use,
-) -> Option<String> {
+) -> Option<LibraryName> {
     let (root, rest) = used.chain.split_first()?;
     let analysis = &of.read.analysis;
     let bindings = analysis.bindings(0, &root.text);
@@ -102,18 +144,19 @@ pub(in crate::rewrite::items) fn name_in_library(
         (None, None) => leaf.bound().to_owned(),
         _ => import.full_name(leaf, graph.package_of(of.module))?,
     };
+    let kept = full.len();
     for link in rest {
         full.push('.');
         full.push_str(&link.text);
     }
-    Some(full)
+    Some(LibraryName { full, kept })
 }
 
 /// A definition in which what it takes from libraries stands by its full name.
-fn with_full_names(graph: &PythonGraph, of: &Definition) -> Stmt {
+fn with_full_names(graph: &PythonGraph, modules: &Modules<'_>, of: &Definition) -> Stmt {
     let places = of.names().filter_map(|used| {
         let (first, last) = used.chain.first().zip(used.chain.last())?;
-        let full = name_in_library(graph, of, used)?;
+        let full = name_in_library(graph, of, used)?.compared(modules);
         let start = of.start();
         let offset = |at: u32| at.checked_sub(start);
         Some(((offset(first.span.start)?, offset(last.span.end)?), full))

@@ -1,0 +1,5 @@
+import time
+
+
+def freeze():
+    time.time = lambda: 0.0
