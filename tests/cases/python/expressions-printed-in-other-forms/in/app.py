@@ -1,0 +1,3 @@
+from pkg import gpu
+
+print(gpu.show(), gpu.limit(), gpu.width())
