@@ -35,6 +35,51 @@ fn stands_alone(path: &TreePath, text: &str, span: ByteSpan) -> bool {
     let after = text.get(span.end as usize..).unwrap_or_default();
     let quoted = before.ends_with(['"', '\'']) && after.starts_with(['"', '\'']);
     let bare = !matches!(path.extension(), Some("json" | "toml"));
-    let ends = after.is_empty() || after.starts_with(['\n', '\r', ',', ']', '}']);
-    quoted || bare && ends && before.ends_with([' ', '=', '['])
+    quoted || bare && begins_value(before) && ends_value(after)
+}
+
+/// Whether a value begins behind a text: a key's, one of a list, or one of a line of several. A word of a sentence does not.
+fn begins_value(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let head = line.trim_end();
+    let spaced = head.len() < line.len();
+    let item = head.trim_start();
+    item.is_empty()
+        || head.ends_with(['=', '[', '{', ','])
+        || spaced && (head.ends_with(':') || matches!(item, "-" | "?") || item.ends_with(" -"))
+}
+
+/// Whether a value ends before a text.
+fn ends_value(after: &str) -> bool {
+    let line = after.split(['\n', '\r']).next().unwrap_or_default();
+    let rest = line.trim_start();
+    let comment = rest.len() < line.len() && rest.starts_with(['#', ';']);
+    rest.is_empty() || comment || rest.starts_with([',', ']', '}'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_told_from_sentences() {
+        for (text, expected) in [
+            ("kind: Dense", true),
+            ("kind = Dense  # so", true),
+            ("kinds: [Dense, Sparse]", true),
+            ("- Dense", true),
+            ("  - - Dense", true),
+            ("kinds =\n    Dense\n", true),
+            ("kind: 'Dense'", true),
+            ("text: A layer that is Dense", false),
+            ("text: >\n  This layer is\n  called Dense\n", false),
+            ("text: Dense layers", false),
+            ("text: (Dense, Sparse)", false),
+        ] {
+            let path = TreePath::new("a.yaml").unwrap();
+            let at = text.find("Dense").unwrap();
+            let span = ByteSpan::from_range(at..at + 5);
+            assert_eq!(stands_alone(&path, text, span), expected, "{text}");
+        }
+    }
 }
