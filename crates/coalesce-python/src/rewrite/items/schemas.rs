@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     analysis::{
-        predicates::{chain, literal_text},
+        predicates::{chain, last_name, literal_text},
         shift,
     },
     graph::Entity,
-    names::occurrences_of_word,
+    names::{Names, occurrences_of_word},
     rewrite::mapping::Mapping,
 };
 
@@ -111,15 +111,15 @@ impl Models<'_> {
 
     /// The library at the top that a name is imported from.
     fn imported_from(&self, module: usize, names: &[String]) -> Option<String> {
-        let root = names.first()?;
         let read = self.modules.read(self.mapping, module)?;
-        let mut imports = read.analysis.imports.iter().map(|(import, _)| import);
-        let from = imports.find(|import| import.leaves.iter().any(|leaf| leaf.bound() == root))?;
-        let full = match &from.from {
-            Some(from) => from.module.clone(),
-            None => root.clone(),
-        };
-        full.split('.').next().map(str::to_owned)
+        let graph = self.mapping.graph;
+        let own = Names::new(graph, Some(module), &read.analysis);
+        let bindings = read.analysis.bindings(0, names.first()?);
+        let mut imports = bindings.iter().filter_map(|binding| own.import(binding));
+        imports.find_map(|(import, leaf)| {
+            let full = import.full_name(leaf, graph.package_of(module))?;
+            full.split('.').next().map(str::to_owned)
+        })
     }
 }
 
@@ -185,6 +185,17 @@ impl<'a> Visitor<'a> for TypeSearch<'_> {
         if is_it || said {
             self.found = self.found.or(Some(expression.range()));
         }
-        visitor::walk_expr(self, expression);
+        match expression {
+            // What stands there are values, and says nothing of types.
+            Expr::Subscript(part) if last_name(&part.value) == Some("Literal") => {}
+            Expr::Subscript(part) if last_name(&part.value) == Some("Annotated") => {
+                let kind = match &*part.slice {
+                    Expr::Tuple(parts) => parts.elts.first(),
+                    kind => Some(kind),
+                };
+                kind.into_iter().for_each(|kind| self.visit_expr(kind));
+            }
+            _ => visitor::walk_expr(self, expression),
+        }
     }
 }

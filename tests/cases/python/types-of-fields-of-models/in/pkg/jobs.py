@@ -1,7 +1,7 @@
-from typing import Optional
+from typing import Annotated, Literal, Optional
 
 from .base import Base
-from .types import Kind, Other, Priority
+from .types import Kind, Other, Phase, Priority
 
 
 class Job(Base):
@@ -14,3 +14,11 @@ class Plain:
 
 
 USED = (Kind, Other)
+
+
+class Task(Base):
+    state: Literal["Phase", "Done"] = "Done"
+    note: Annotated[str, "a Phase"] = ""
+
+
+PHASES = (Phase,)

@@ -11,3 +11,7 @@ class Kind(IntEnum):
 
 class Other(IntEnum):
     B = 1
+
+
+class Phase(IntEnum):
+    A = 1
