@@ -196,6 +196,9 @@ impl SettingsFile<'_> {
             let Some(rest) = word.strip_prefix(change.from.as_str()) else {
                 continue;
             };
+            if rest == ".py" {
+                self.file(span, value.role, change, plan);
+            }
             // Patterns of what is below it go along; names below it are read elsewhere, and so are paths.
             if !matches!(rest, "" | "*" | ".*" | ".**") || is_read_elsewhere(self.text, span) {
                 continue;
@@ -262,6 +265,27 @@ impl SettingsFile<'_> {
             Some(new) if rest == "*" && new.contains('/') => Outcome::Unknown,
             Some(new) => Outcome::Becomes(new),
             None => Outcome::Unknown,
+        }
+    }
+
+    /// Brings the path of a file up to date that is a module by itself: `testpaths = ["test_gpu.py"]`.
+    fn file(&self, span: ByteSpan, role: SettingRole, change: &Change, plan: &mut LanguagePlan) {
+        let takes_paths = !matches!(
+            role,
+            SettingRole::Name | SettingRole::Built | SettingRole::Unknown
+        );
+        let around = self.path.parent().unwrap_or_else(TreePath::root);
+        let graph = self.mapping.graph;
+        let module = graph.find(None, &change.from);
+        let module = module.and_then(|module| graph.modules.get(module));
+        let named = around.join(span.of(self.text).unwrap_or_default());
+        let is_it = module.is_some_and(|module| named.is_ok_and(|named| named == module.path));
+        let new = module.and_then(|module| self.mapping.files.get(&module.path));
+        let new = new.filter(|_| is_it && takes_paths && change.kind == ChangeKind::Move);
+        match new.map(|new| new.strip_prefix(&around)) {
+            Some(Some(new)) => rename((self.path, span), (change, new), plan),
+            Some(None) => doubt((self.path, span), change, plan),
+            None => {}
         }
     }
 

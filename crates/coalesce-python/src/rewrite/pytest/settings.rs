@@ -42,7 +42,13 @@ impl TestSettings {
             text.contains("pytest").then_some(text)
         });
         let found: Vec<_> = found.collect();
-        let first = |key: &str| found.iter().find_map(|text| words_of(text, key));
+        // pytest reads one file, whatever the others say.
+        let mut read = files.iter().filter_map(|file| {
+            let text = texts.text(&TreePath::new(file).ok()?)?;
+            is_read(file, &text).then_some(text)
+        });
+        let read = read.next();
+        let first = |key: &str| words_of(read.as_deref()?, key);
         let standard = || NOT_LOOKED_INTO.iter().map(|each| (*each).to_owned());
         Self {
             passed_over: first("norecursedirs").unwrap_or_else(|| standard().collect()),
@@ -64,11 +70,19 @@ impl TestSettings {
         })
     }
 
-    /// The same once folders have gone elsewhere: who names one that moves names it by its new place.
+    /// The same once folders and files have gone elsewhere: who names one that moves, or what is below it, names it by its new
+    /// place.
     pub(super) fn after(&self, moved: &FxHashMap<String, String>) -> Self {
         let new = |place: &String| {
-            let plain = place.trim_end_matches('/').trim_start_matches("./");
-            moved.get(plain).unwrap_or(place).clone()
+            let plain = plain(place);
+            let above = plain.match_indices('/').map(|(at, _)| at);
+            let mut ends: Vec<usize> = above.chain([plain.len()]).collect();
+            ends.reverse();
+            let found = ends.into_iter().find_map(|end| {
+                let to = moved.get(plain.get(..end)?)?;
+                Some(format!("{to}{}", plain.get(end..)?))
+            });
+            found.unwrap_or_else(|| place.clone())
         };
         Self {
             passed_over: self.passed_over.clone(),
@@ -79,15 +93,42 @@ impl TestSettings {
 
     /// Whether tests are looked for where a file is.
     pub(super) fn reaches(&self, path: &TreePath) -> bool {
+        let path: Vec<&str> = path.components().collect();
         let inside = |place: &String| {
-            let place = place.trim_end_matches('/').trim_start_matches("./");
-            let rest = path.as_str().strip_prefix(place);
-            place.is_empty()
-                || place == "."
-                || place.contains(['*', '?', '['])
-                || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            let place = plain(place).split('/');
+            let place: Vec<&str> = place.filter(|part| !matches!(*part, "" | ".")).collect();
+            is_above(&place, &path)
         };
         self.paths.is_empty() || self.paths.iter().any(inside)
+    }
+}
+
+/// A place without what says nothing.
+fn plain(place: &str) -> &str {
+    place.trim_end_matches('/').trim_start_matches("./")
+}
+
+/// Whether a pattern of folders is that of one which a path is in, or of the path itself.
+fn is_above(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, _) => true,
+        (Some((&"**", rest)), inner) => {
+            is_above(rest, path) || inner.is_some_and(|(_, below)| is_above(pattern, below))
+        }
+        (Some((part, rest)), Some((name, below))) => {
+            (part.contains('[') || fits(part, name)) && is_above(rest, below)
+        }
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether pytest takes its settings from a file, unless one before it has them.
+fn is_read(file: &str, text: &str) -> bool {
+    match file {
+        "pyproject.toml" => text.contains("[tool.pytest"),
+        "tox.ini" => text.contains("[pytest]"),
+        "setup.cfg" => text.contains("[tool:pytest]"),
+        _ => true,
     }
 }
 
@@ -151,6 +192,35 @@ mod tests {
         ] {
             let words = words_of(text, "norecursedirs").unwrap_or_default();
             assert_eq!(words.join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn paths_are_in_the_places_that_are_looked_into() {
+        for (place, path, expected) in [
+            ("a", "a/test_x.py", true),
+            ("./a/", "a/b/test_x.py", true),
+            ("a", "ab/test_x.py", false),
+            (".", "a/test_x.py", true),
+            ("a*/tests", "ab/tests/test_x.py", true),
+            ("a*/tests", "b/tests/test_x.py", false),
+            ("a*/tests", "a/b/tests/test_x.py", false),
+            ("a/**/tests", "a/b/c/tests/test_x.py", true),
+            ("a/test_x.py", "a/test_x.py", true),
+        ] {
+            let settings = TestSettings {
+                passed_over: Vec::new(),
+                paths: vec![place.to_owned()],
+                importlib: false,
+                imports_all: false,
+            };
+            let path = TreePath::new(path).unwrap();
+            assert_eq!(settings.reaches(&path), expected, "{place} {path}");
+            let moved = FxHashMap::from_iter([("a".to_owned(), "z/y".to_owned())]);
+            let after = settings.after(&moved);
+            let goes = plain(place).split('/').next() == Some("a");
+            let begins = |place: &String| place.starts_with("z/y");
+            assert_eq!(after.paths.iter().all(begins), goes, "{place}");
         }
     }
 
