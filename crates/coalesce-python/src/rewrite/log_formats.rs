@@ -19,13 +19,12 @@ pub fn check(
     plan: &mut LanguagePlan,
 ) {
     let writers = writers(mapping, readers);
-    let shown = FORMATS.iter().filter_map(|format| {
+    let shown = RecordField::ALL.iter().filter_map(|field| {
         let mut changes = writers.iter();
-        changes.find_map(|change| Some((format.word, (format.shows)(change)?)))
+        changes.find_map(|change| Some((field, shows(mapping, field, change)?)))
     });
-    for (word, (from, to)) in shown {
-        let mut paths = texts.paths().iter().filter(|path| may_configure(path));
-        let place = paths.find_map(|path| place_of(path, word, texts));
+    for (field, (from, to)) in shown {
+        let place = field.place_in_formats(texts);
         plan.notes.extend(place.map(|(path, span)| Finding {
             code: codes::PLAN_REMARK,
             severity: Severity::Note,
@@ -37,45 +36,92 @@ pub fn check(
     }
 }
 
-/// A part of a format, and what it shows of what a change takes along, before and after, where that is not the same.
-struct LogFormat {
+/// What a record of a log says of the code that wrote it.
+pub(super) struct RecordField {
+    pub(super) name: &'static str,
+    /// How formats say it.
     word: &'static str,
-    shows: fn(&Change) -> Option<(&str, &str)>,
+    /// How it is read of a record.
+    pub(super) read_as: &'static [&'static str],
+    /// What it is for what a change takes along, before and after.
+    value: fn(&Change) -> (String, String),
+    /// Whether it is that of a file, which the one of a package does not say its name by.
+    of_file: bool,
 }
 
-const FORMATS: [LogFormat; 4] = [
-    LogFormat {
-        word: "%(name)s",
-        shows: name_of_logger,
-    },
-    LogFormat {
-        word: "%(module)s",
-        shows: name_of_file,
-    },
-    LogFormat {
-        word: "%(filename)s",
-        shows: name_of_file,
-    },
-    LogFormat {
-        word: "%(funcName)s",
-        shows: name_of_function,
-    },
-];
+impl RecordField {
+    pub(super) const ALL: [Self; 4] = [
+        Self {
+            name: "name",
+            word: "%(name)s",
+            read_as: &[".name"],
+            value: name_of_logger,
+            of_file: false,
+        },
+        Self {
+            name: "module",
+            word: "%(module)s",
+            read_as: &[".module", "[\"module\"]", "['module']"],
+            value: name_of_module,
+            of_file: true,
+        },
+        Self {
+            name: "filename",
+            word: "%(filename)s",
+            read_as: &[".filename", ".pathname", "[\"file\"].name", "['file'].name"],
+            value: name_of_file,
+            of_file: true,
+        },
+        Self {
+            name: "funcName",
+            word: "%(funcName)s",
+            read_as: &[".funcName", "[\"function\"]", "['function']"],
+            value: name_of_function,
+            of_file: false,
+        },
+    ];
 
-fn name_of_logger(change: &Change) -> Option<(&str, &str)> {
+    /// Where a format of the tree shows it.
+    pub(super) fn place_in_formats(&self, texts: &dyn Texts) -> Option<(TreePath, ByteSpan)> {
+        let mut paths = texts.paths().iter().filter(|path| may_configure(path));
+        paths.find_map(|path| place_of(path, self.word, texts))
+    }
+}
+
+/// What a field says of what a change takes along, before and after, where that is not the same.
+pub(super) fn shows(
+    mapping: &Mapping<'_>,
+    field: &RecordField,
+    change: &Change,
+) -> Option<(String, String)> {
+    let (from, to) = (field.value)(change);
+    let module = mapping.graph.find(None, modules(change).0);
+    let module = module.and_then(|module| mapping.graph.modules.get(module));
+    let of_package = field.of_file && module.is_some_and(|module| module.package);
+    (from != to && !of_package).then_some((from, to))
+}
+
+fn name_of_logger(change: &Change) -> (String, String) {
     let (from, to) = modules(change);
-    (from != to).then_some((from, to))
+    (from.to_owned(), to.to_owned())
 }
 
-fn name_of_file(change: &Change) -> Option<(&str, &str)> {
+fn name_of_module(change: &Change) -> (String, String) {
     let (from, to) = modules(change);
-    let ends = (last(from), last(to));
-    (ends.0 != ends.1).then_some(ends)
+    (last(from).to_owned(), last(to).to_owned())
 }
 
-fn name_of_function(change: &Change) -> Option<(&str, &str)> {
-    let ends = (last(&change.from), last(&change.to));
-    (change.subject == Subject::Item && ends.0 != ends.1).then_some(ends)
+fn name_of_file(change: &Change) -> (String, String) {
+    let (from, to) = name_of_module(change);
+    (format!("{from}.py"), format!("{to}.py"))
+}
+
+fn name_of_function(change: &Change) -> (String, String) {
+    let name = |full: &str| match change.subject {
+        Subject::Item => last(full).to_owned(),
+        _ => String::new(),
+    };
+    (name(&change.from), name(&change.to))
 }
 
 fn last(name: &str) -> &str {
@@ -83,7 +129,7 @@ fn last(name: &str) -> &str {
 }
 
 /// Whether a file may say how logs are written: code, and files that configure it.
-fn may_configure(path: &TreePath) -> bool {
+pub(super) fn may_configure(path: &TreePath) -> bool {
     let known = ["cfg", "conf", "ini", "json", "py", "toml", "yaml", "yml"];
     path.extension().is_some_and(|own| known.contains(&own))
 }

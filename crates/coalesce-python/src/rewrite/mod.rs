@@ -21,6 +21,7 @@ mod keys;
 mod lazy;
 pub(crate) mod list;
 mod log_formats;
+mod log_records;
 mod logger_filters;
 mod lost;
 mod mapping;
@@ -188,6 +189,7 @@ fn in_one_way(
     introspection::check(&mapping, &readers, texts, &mut plan);
     logger_filters::check(&mapping, &readers, texts, &mut plan);
     log_formats::check(&mapping, &readers, texts, &mut plan);
+    log_records::check(&mapping, &readers, texts, &mut plan);
     warning_filters::check(&mapping, &readers, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
     module_values::arrivals(&mapping, texts, &mut plan);
