@@ -17,7 +17,7 @@ use crate::{
     analysis::{Analysis, Use},
     extract::is_dotted,
     graph::{Entity, PythonGraph},
-    names::Names,
+    names::{Names, literal_at},
     references::{Mentions, SearchedFile},
 };
 
@@ -260,11 +260,10 @@ impl<'g> Lost<'g> {
 }
 
 /// The literal behind a name and a comma.
-fn named_behind(text: &str, span: ByteSpan) -> Option<(ByteSpan, &str)> {
+pub(crate) fn named_behind(text: &str, span: ByteSpan) -> Option<(ByteSpan, &str)> {
     let rest = text.get(span.end as usize..)?;
     let quoted = rest.trim_start().strip_prefix(',')?.trim_start();
-    let quote = quoted.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let name = quoted.get(1..)?.split(quote).next()?;
+    let (name, _) = literal_at(quoted)?;
     let start = text.len() - quoted.len() + 1;
     Some((ByteSpan::from_range(start..start + name.len()), name))
 }

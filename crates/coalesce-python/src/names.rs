@@ -303,6 +303,18 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
+/// The text of the literal that code begins with, and what follows it.
+pub fn literal_at(code: &str) -> Option<(&str, &str)> {
+    let quote = code.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    code.get(1..)?.split_once(quote)
+}
+
+/// The text of code that is one literal.
+pub fn content_of(code: &str) -> Option<&str> {
+    let (content, rest) = literal_at(code)?;
+    rest.is_empty().then_some(content)
+}
+
 /// The arguments of a call whose parenthesis opens before `start`, as they are written, each with its place.
 pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
     let (mut found, mut begin, mut depth, mut quote) = (Vec::new(), start, 0_usize, None);

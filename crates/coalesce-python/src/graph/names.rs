@@ -6,10 +6,15 @@ use super::{
     Entity, PythonGraph,
     look::{Known, Look},
 };
-use crate::roots::is_in_stub_tree;
+use crate::{facts::ImportStatement, roots::is_in_stub_tree};
 
 /// How many packages a name is followed through that have one thing or another for it.
 const MAXIMUM_PACKAGES: usize = 3;
+
+/// Whether an import takes all that a module has.
+fn is_star(import: &ImportStatement) -> bool {
+    import.leaves.iter().any(|leaf| leaf.name.text == "*")
+}
 
 impl PythonGraph {
     /// What a module has of a name by its star imports; none where it has no such import, or a name of its own.
@@ -18,11 +23,21 @@ impl PythonGraph {
         let facts = self.facts.get(module)?;
         let own =
             self.bindings(module)?.get(name).is_some() || self.submodule(module, name).is_some();
-        let mut leaves = facts.imports.iter().flat_map(|import| &import.leaves);
-        let has_star = leaves.any(|leaf| leaf.name.text == "*");
+        let has_star = facts.imports.iter().any(is_star);
         (has_star && !own)
             .then(|| self.member(module, name))
             .filter(|found| *found != Entity::Missing)
+    }
+
+    /// Whether a star import of a module brings a name, too, and would give it instead of what binds it there.
+    #[must_use]
+    pub fn may_be_brought_by_star(&self, module: usize, name: &str) -> bool {
+        let facts = self.facts.get(module);
+        let imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        imports.filter(|import| is_star(import)).any(|import| {
+            let base = self.base_module(module, import);
+            base.is_none_or(|star| self.star_member(star, name) != Entity::Missing)
+        })
     }
 
     /// The types of a module in trees of types alone.

@@ -184,20 +184,8 @@ pub(super) fn offers(graph: &PythonGraph, (module, statement): Statement) -> boo
         && import.leaves.iter().all(|leaf| {
             matches!(graph.leaf_entity(module, import, leaf), Entity::Item(..))
                 && graph.submodule(module, leaf.bound()).is_none()
-                && !is_starred(graph, module, leaf.bound())
+                && !graph.may_be_brought_by_star(module, leaf.bound())
         })
-}
-
-/// Whether a star import of a module brings a name, too, and would give it instead.
-fn is_starred(graph: &PythonGraph, module: usize, name: &str) -> bool {
-    let facts = graph.facts.get(module);
-    let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
-    imports.any(|other| {
-        other.leaves.iter().any(|leaf| leaf.name.text == "*")
-            && graph
-                .base_module(module, other)
-                .is_none_or(|star| !matches!(graph.star_member(star, name), Entity::Missing))
-    })
 }
 
 /// The name that a use begins with.

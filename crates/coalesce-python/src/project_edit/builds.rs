@@ -8,19 +8,8 @@ use coalesce_model::{
 };
 use toml_edit::Document;
 
-use super::{project_files, tools::says_what_is_built};
+use super::{project_files, tools::built_in};
 use crate::rewrite::Mapping;
-
-/// Tools that find by their tables what is built.
-pub(super) const BUILDING: [&str; 7] = [
-    "flit",
-    "hatch",
-    "maturin",
-    "pdm",
-    "poetry",
-    "setuptools",
-    "uv",
-];
 
 /// Builds that look for a package which is called as the project is.
 const GOING_BY_PROJECT: [&str; 4] = ["flit_core", "hatchling", "poetry", "uv_build"];
@@ -41,9 +30,10 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
         let start = start_of_text(&text) as usize;
         let parsed = text.get(start..).map(Document::parse);
         let Some(Ok(document)) = parsed else { continue };
+        let built = built_in(&text);
         let unsaid = moved
             .iter()
-            .filter(|change| !says_what_is_built(&text, &change.from));
+            .filter(|change| !built.contains(change.from.as_str()));
         for change in unsaid {
             let place = place_in(&document, &change.from);
             plan.unproven.extend(place.map(|(span, why)| Unproven {

@@ -11,7 +11,9 @@ use coalesce_model::{
     Texts, TreePath, Unproven, UnprovenKind, reference::ends_with_module_option,
 };
 
-use crate::rewrite::Mapping;
+use rustc_hash::FxHashSet;
+
+use crate::rewrite::{Mapping, is_edited};
 
 /// What a word of a setting is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,20 +144,15 @@ pub fn names_in_settings(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
     }
 }
 
-/// Whether the tables of a build in a `pyproject.toml` name a package, or its folder.
-pub(super) fn says_what_is_built(text: &str, name: &str) -> bool {
-    let values = toml::of_project(text);
-    let mut built = values
-        .iter()
-        .filter(|value| value.role == SettingRole::Built);
-    built.any(|value| {
-        let said = value
-            .span
-            .of(text)
-            .unwrap_or_default()
-            .trim_end_matches('/');
-        said.rsplit('/').next() == Some(name)
-    })
+/// The packages and folders that the tables of a build in a `pyproject.toml` say, each by its last name.
+pub(super) fn built_in(text: &str) -> FxHashSet<&str> {
+    let values = toml::of_project(text).into_iter();
+    let built = values.filter(|value| value.role == SettingRole::Built);
+    let said = built.filter_map(|value| {
+        let said = value.span.of(text)?.trim_end_matches('/');
+        said.rsplit('/').next()
+    });
+    said.collect()
 }
 
 /// How the settings in a file are read.
@@ -362,19 +359,13 @@ fn words(text: &str, value: ByteSpan) -> Vec<ByteSpan> {
     found
 }
 
-/// Whether the plan changes what stands at a place already.
-fn is_edited(path: &TreePath, span: ByteSpan, plan: &LanguagePlan) -> bool {
-    let mut edits = plan.edits.get(path).into_iter().flatten();
-    edits.any(|edit| edit.span.start < span.end && span.start < edit.span.end)
-}
-
 fn rename(
     (path, span): (&TreePath, ByteSpan),
     (change, new): (&Change, &str),
     plan: &mut LanguagePlan,
 ) {
     // Lists of packages are edited by those who know what joins them.
-    if is_edited(path, span, plan) {
+    if is_edited(plan, path, span) {
         return;
     }
     let edits = plan.edits.entry(path.clone()).or_default();
@@ -392,7 +383,7 @@ fn rename(
 }
 
 fn doubt((path, span): (&TreePath, ByteSpan), change: &Change, plan: &mut LanguagePlan) {
-    if is_edited(path, span, plan) {
+    if is_edited(plan, path, span) {
         return;
     }
     plan.unproven.push(Unproven {

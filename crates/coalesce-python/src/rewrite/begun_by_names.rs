@@ -4,6 +4,8 @@
 //! A name stands for each literal that its file gives it anywhere, or for the one of the module that it is taken from. What
 //! begins with a literal is read with the facts (`tables`).
 
+use std::cell::OnceCell;
+
 use coalesce_model::{ByteSpan, LanguagePlan, Texts, Unproven, UnprovenKind};
 use ruff_python_ast::{
     self as ast, Expr, InterpolatedStringElement, Operator, Stmt,
@@ -58,6 +60,8 @@ struct BeginningReader<'a> {
     module: usize,
     text: &'a str,
     texts: &'a dyn Texts,
+    /// That of the file, once somebody asks.
+    analysis: OnceCell<Analysis>,
 }
 
 impl<'a> BeginningReader<'a> {
@@ -72,6 +76,7 @@ impl<'a> BeginningReader<'a> {
             module,
             text,
             texts,
+            analysis: OnceCell::new(),
         }
     }
 
@@ -132,8 +137,8 @@ impl<'a> BeginningReader<'a> {
                 return own;
             }
         }
-        let analysis = Analysis::new(self.text);
-        let names = Names::new(self.mapping.graph, Some(self.module), &analysis);
+        let analysis = self.analysis.get_or_init(|| Analysis::new(self.text));
+        let names = Names::new(self.mapping.graph, Some(self.module), analysis);
         let used = analysis.uses.iter().find(|used| {
             let found = used.chain.iter().map(|link| link.text.as_str());
             found.eq(chain.iter().map(String::as_str))

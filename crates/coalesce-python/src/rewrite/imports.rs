@@ -410,11 +410,10 @@ impl Statement<'_> {
             self.remove_leaves(&own, found);
             return;
         }
-        let plain = self.import.guard == Guard::None && !self.import.conditional;
         let line = items::source_line(self.file.text, self.import.span);
         let unguarded = self.import.guard == Guard::None;
-        let goes = self.import.top_level && plain
-            || unguarded && has_statement_below(self.file.text, self.import.span);
+        let alone = self.import.top_level && !self.import.conditional;
+        let goes = unguarded && (alone || has_statement_below(self.file.text, self.import.span));
         let line = line.filter(|_| goes);
         found.push(line.unwrap_or_else(|| Edit::replace(self.import.span, "pass")));
     }

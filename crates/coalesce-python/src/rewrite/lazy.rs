@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     analysis::StringLiteral,
     extract::{is_dotted, is_identifier},
+    names::literal_at,
     rewrite::{
         file::{File, FileEdits, Reference},
         imports,
@@ -122,8 +123,7 @@ impl<'a> Lazy<'a> {
         let rest = rest.strip_prefix("package").map_or(rest, |rest| {
             rest.trim_start().trim_start_matches('=').trim_start()
         });
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let package = rest.get(1..)?.split(quote).next()?;
+        let (package, _) = literal_at(rest)?;
         let called = self
             .file
             .text

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
-    names::{is_word, occurrences_of_word},
+    names::{is_word, literal_at, occurrences_of_word},
 };
 
 const WHY: &str =
@@ -145,7 +145,7 @@ impl Said<'_> {
         );
         let [from, to] = &self.values;
         let given = |method: &str| {
-            let given = after.strip_prefix(method).and_then(first_literal)?;
+            let (given, _) = after.strip_prefix(method).and_then(literal_at)?;
             given.rsplit('/').next()
         };
         if let Some(start) = given(".startswith(") {
@@ -191,12 +191,6 @@ impl Said<'_> {
         let found = literals.find(|literal| literal.span.of(text).is_some_and(says))?;
         Some(found.span)
     }
-}
-
-/// The literal that a text begins with.
-fn first_literal(text: &str) -> Option<&str> {
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    text.get(1..)?.split(quote).next()
 }
 
 /// Whether a text has a value in quotes.

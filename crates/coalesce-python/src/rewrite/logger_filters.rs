@@ -9,7 +9,7 @@ use super::{
     mapping::Mapping,
     module_names::{Readers, modules, tells_apart},
 };
-use crate::names::{is_or_below, is_word, last_word, occurrences_of_word};
+use crate::names::{is_or_below, is_word, last_word, literal_at, occurrences_of_word};
 
 const OWN: &str = "getLogger(__name__)";
 const WHY: &str = "it tells records by the names of loggers, and what moves writes to another one";
@@ -53,8 +53,9 @@ fn first_told(path: &TreePath, text: &str, writers: &[&Change]) -> Option<Unprov
 
 /// Whether what a change takes along writes to a logger that is named after its module.
 fn writes(readers: &Readers<'_>, change: &Change) -> bool {
-    let pieces = readers.pieces(change).unwrap_or_default();
-    pieces.iter().any(|piece| {
+    let pieces = readers.pieces(change);
+    let mut pieces = pieces.iter().flat_map(|pieces| pieces.iter());
+    pieces.any(|piece| {
         let mut made = piece.file.match_indices(OWN);
         made.any(|(at, _)| {
             let before = piece.file.get(..at).unwrap_or_default();
@@ -78,9 +79,7 @@ fn told_at(text: &str, change: &Change) -> Option<ByteSpan> {
     names.or_else(|| {
         text.match_indices("Filter(").find_map(|(at, call)| {
             let start = at + call.len();
-            let given = text.get(start..)?;
-            let quote = given.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-            let (name, _) = given.get(1..)?.split_once(quote)?;
+            let (name, _) = literal_at(text.get(start..)?)?;
             let (from, to) = modules(change);
             (passes(from, name) != passes(to, name))
                 .then(|| ByteSpan::from_range(start + 1..start + 1 + name.len()))

@@ -67,8 +67,8 @@ pub(crate) use search_path::is_program;
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Change, ChangeKind, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind, Rewrite,
-    Severity, Subject, Texts, TreePath, finding::codes, language::RewriteOptions,
+    ByteSpan, Change, ChangeKind, Edit, Finding, Form, LanguagePlan, MemoryTexts, ModuleKind,
+    Rewrite, Severity, Subject, Texts, TreePath, finding::codes, language::RewriteOptions,
 };
 use rayon::prelude::*;
 
@@ -206,6 +206,12 @@ fn in_one_way(
     plan
 }
 
+/// Whether a plan has another text for what stands at a place, or for a part of it.
+pub(crate) fn is_edited(plan: &LanguagePlan, path: &TreePath, span: ByteSpan) -> bool {
+    let mut edits = plan.edits.get(path).into_iter().flatten();
+    edits.any(|edit| edit.span.start < span.end && span.start < edit.span.end)
+}
+
 /// The references of a piece of code that belongs to no module.
 pub fn fragment(graph: &PythonGraph, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
     let nothing = MemoryTexts::default();
@@ -270,7 +276,7 @@ fn graph_kind(mapping: &Mapping<'_>, module: usize) -> Option<ModuleKind> {
 
 /// Of a file that does not parse, nothing but the import statements is trusted.
 fn broken(file: &File<'_>, found: &mut FileEdits) {
-    let whole = coalesce_model::ByteSpan::from_range(0..file.text.len());
+    let whole = ByteSpan::from_range(0..file.text.len());
     for (span, name, _) in strings::full_names(file, whole) {
         if !found.covered(span) {
             found.told.leave(

@@ -15,11 +15,11 @@ mod spellings;
 
 use std::{
     cell::LazyCell,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use spellings::Place;
 
@@ -56,11 +56,29 @@ enum Whose {
 pub(super) struct Carried {
     pub(super) file: Arc<str>,
     span: ByteSpan,
+    /// Once somebody asks.
+    analysis: OnceLock<Analysis>,
+    /// What its classes are made of, once somebody asks.
+    above: OnceLock<Option<FxHashSet<String>>>,
 }
 
 impl Carried {
+    fn new(file: Arc<str>, span: ByteSpan) -> Self {
+        Self {
+            file,
+            span,
+            analysis: OnceLock::new(),
+            above: OnceLock::new(),
+        }
+    }
+
     pub(super) fn text(&self) -> &str {
         self.span.of(&self.file).unwrap_or_default()
+    }
+
+    /// That of the whole file.
+    fn analysis(&self) -> &Analysis {
+        self.analysis.get_or_init(|| Analysis::new(&self.file))
     }
 }
 
@@ -70,12 +88,32 @@ struct Head<'t> {
     bases: &'t str,
 }
 
+/// What is worked out by a name, each once.
+type ByName<T> = Mutex<FxHashMap<String, T>>;
+
+/// What is known by a name, or is worked out now.
+fn known<T: Clone>(all: &ByName<T>, name: &str, find: impl FnOnce() -> T) -> T {
+    let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = lock().get(name) {
+        return found.clone();
+    }
+    let found = find();
+    lock().insert(name.to_owned(), found.clone());
+    found
+}
+
 /// What looks such code through.
 pub struct Readers<'m> {
     mapping: &'m Mapping<'m>,
     texts: &'m dyn Texts,
     all: OnceLock<Vec<Arc<str>>>,
     affordable: OnceLock<bool>,
+    /// By what changes.
+    pieces: ByName<Option<Arc<[Carried]>>>,
+    /// By the class that they are below.
+    below: ByName<Option<Arc<[String]>>>,
+    /// By what they are given.
+    given: ByName<Option<Arc<[String]>>>,
 }
 
 impl<'m> Readers<'m> {
@@ -85,6 +123,9 @@ impl<'m> Readers<'m> {
             texts,
             all: OnceLock::new(),
             affordable: OnceLock::new(),
+            pieces: ByName::default(),
+            below: ByName::default(),
+            given: ByName::default(),
         }
     }
 
@@ -206,7 +247,15 @@ impl<'m> Readers<'m> {
     }
 
     /// What a change takes along; none where that is not found.
-    pub(super) fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
+    pub(super) fn pieces(&self, change: &Change) -> Option<Arc<[Carried]>> {
+        // A module and an item may have one name.
+        let name = format!("{:?} {}", change.subject, change.from);
+        known(&self.pieces, &name, || {
+            self.read_pieces(change).map(Arc::from)
+        })
+    }
+
+    fn read_pieces(&self, change: &Change) -> Option<Vec<Carried>> {
         let graph = self.mapping.graph;
         if change.subject == Subject::Item {
             return self.pieces_of_item(change);
@@ -217,7 +266,7 @@ impl<'m> Readers<'m> {
         let pieces = own.filter_map(|module| {
             let file = self.texts.text(&module.path)?;
             let span = ByteSpan::from_range(0..file.len());
-            Some(Carried { file, span })
+            Some(Carried::new(file, span))
         });
         Some(pieces.collect())
     }
@@ -231,16 +280,17 @@ impl<'m> Readers<'m> {
         let analysis = Analysis::new(&file);
         let own = |each: &&Definition| each.class.is_none() && each.name == item;
         let definitions = analysis.definitions.iter().filter(own);
-        let pieces = definitions.map(|each| Carried {
-            file: Arc::clone(&file),
-            span: each.span,
-        });
+        let pieces = definitions.map(|each| Carried::new(Arc::clone(&file), each.span));
         let pieces: Vec<Carried> = pieces.collect();
         (!pieces.is_empty()).then_some(pieces)
     }
 
     /// The names that a class and those below it may go by; none where there are too many.
-    fn below(&self, class: &str) -> Option<Vec<String>> {
+    fn below(&self, class: &str) -> Option<Arc<[String]>> {
+        known(&self.below, class, || self.find_below(class).map(Arc::from))
+    }
+
+    fn find_below(&self, class: &str) -> Option<Vec<String>> {
         let texts = self.all();
         let heads: Vec<Head<'_>> = texts.iter().flat_map(|text| heads(text)).collect();
         let words = heads.iter().flat_map(|head| {
@@ -504,13 +554,13 @@ fn may_define(piece: &Carried, names: &[String]) -> bool {
     if heads.is_empty() {
         return false;
     }
-    let analysis = Analysis::new(&piece.file);
+    let analysis = piece.analysis();
     heads.iter().any(|head| {
         names.iter().any(|name| name == head.name)
             || names
                 .iter()
                 .any(|name| occurrences_of_word(head.bases, name))
-            || !is_told(head, &analysis)
+            || !is_told(head, analysis)
     })
 }
 

@@ -17,8 +17,8 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Use},
-    graph::{Entity, PythonGraph},
-    names::{Names, is_word, last_word, occurrences_of_word},
+    graph::Entity,
+    names::{Names, content_of, is_word, last_word, literal_at, occurrences_of_word},
     references::Mentions,
 };
 
@@ -288,8 +288,7 @@ fn names_asked_for<'t>(text: &'t str, used: &Use) -> Option<BTreeSet<&'t str>> {
         .map(str::trim)
         .filter(|name| !name.is_empty());
     let literal = |name: &'t str| {
-        let quote = name.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let inner = name.strip_prefix(quote)?.strip_suffix(quote)?;
+        let inner = content_of(name)?;
         inner.chars().all(is_word).then_some(inner)
     };
     let names: BTreeSet<&str> = names.map(literal).collect::<Option<_>>()?;
@@ -354,18 +353,17 @@ fn is_asked_of_values(file: &File<'_>, moved: &Moved) -> bool {
     file.text.contains("getattr(")
         || mentioning.any(|(other, text)| {
             let read = || {
-                reads_of_value(file.mapping, *other, text, &moved.item)
-                    || reads_of_item(file.graph(), *other, text, &moved.item)
+                let analysis = Analysis::new(text);
+                let names = Names::new(file.graph(), Some(*other), &analysis);
+                reads_of_value(&names, &moved.item) || reads_of_item(&names, &moved.item)
             };
-            text.contains(&attribute) && read()
+            text.contains(&attribute) && (is_read_of_result(text, &moved.item) || read())
         })
 }
 
 /// Whether an attribute of this name is read of what a module of the tree defines: a variable that may hold anything.
-fn reads_of_item(graph: &PythonGraph, module: usize, text: &str, attribute: &str) -> bool {
-    let analysis = Analysis::new(text);
-    let names = Names::new(graph, Some(module), &analysis);
-    analysis.uses.iter().any(|used| {
+fn reads_of_item(names: &Names<'_>, attribute: &str) -> bool {
+    names.analysis.uses.iter().any(|used| {
         let attributes = used.chain.iter().skip(1);
         let at = attributes
             .map(|link| &link.text)
@@ -410,7 +408,11 @@ pub fn packages(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePla
         let reading = mentioning.par_iter().find_map_first(|index| {
             let module = modules.get(*index)?;
             let text = texts.text(&module.path)?;
-            reads_of_value(mapping, *index, &text, leaf).then_some(&module.path)
+            let reads = || {
+                let analysis = Analysis::new(&text);
+                reads_of_value(&Names::new(mapping.graph, Some(*index), &analysis), leaf)
+            };
+            (is_read_of_result(&text, leaf) || reads()).then_some(&module.path)
         });
         let Some(reader) = reading else { continue };
         let why =
@@ -441,13 +443,8 @@ fn modules_left<'m>(mapping: &'m Mapping<'_>) -> Vec<(&'m Change, usize, &'m str
 }
 
 /// Whether an attribute of this name is read of what no text says.
-fn reads_of_value(mapping: &Mapping<'_>, module: usize, text: &str, leaf: &str) -> bool {
-    if is_read_of_result(text, leaf) {
-        return true;
-    }
-    let analysis = Analysis::new(text);
-    let names = Names::new(mapping.graph, Some(module), &analysis);
-    analysis.uses.iter().any(|used| {
+fn reads_of_value(names: &Names<'_>, leaf: &str) -> bool {
+    names.analysis.uses.iter().any(|used| {
         let position = used.chain.iter().position(|each| each.text == leaf);
         let Some(position) = position.filter(|position| *position > 0) else {
             return false;
@@ -548,11 +545,5 @@ fn is_only_asked(text: &str, used: &Use) -> bool {
 
 /// Whether an argument is one string literal and nothing else.
 fn is_whole_literal(argument: &str) -> bool {
-    let Some(quote) = argument.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
-        return false;
-    };
-    let rest = argument
-        .get(1..)
-        .and_then(|inside| inside.split_once(quote));
-    rest.is_some_and(|(_, rest)| rest.trim_start().starts_with([',', ')']))
+    literal_at(argument).is_some_and(|(_, rest)| rest.trim_start().starts_with([',', ')']))
 }

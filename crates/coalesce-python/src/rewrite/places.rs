@@ -25,6 +25,7 @@ use crate::{
     },
     parser::{parse_module, statements},
     requirements::standard::{distribution, is_standard},
+    rewrite::pytest::SETTINGS,
 };
 
 /// Looks at the place of each change.
@@ -290,14 +291,7 @@ pub fn is_test(file: &str) -> bool {
 
 /// Where a project says itself which files are tests.
 pub fn has_own_rules(texts: &dyn Texts) -> bool {
-    let mut files = [
-        "pyproject.toml",
-        "pytest.ini",
-        ".pytest.ini",
-        "tox.ini",
-        "setup.cfg",
-    ]
-    .iter();
+    let mut files = SETTINGS.iter();
     files.any(|file| {
         let text = TreePath::new(file).ok().and_then(|path| texts.text(&path));
         text.is_some_and(|text| text.contains("python_files"))

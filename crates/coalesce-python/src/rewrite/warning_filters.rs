@@ -60,8 +60,9 @@ fn is_read(path: &TreePath) -> bool {
 
 /// Whether what a change takes along calls something: the call may warn, or be warned of.
 fn may_warn(readers: &Readers<'_>, change: &Change) -> bool {
-    let pieces = readers.pieces(change).unwrap_or_default();
-    pieces.iter().map(Carried::text).any(|text| {
+    let pieces = readers.pieces(change);
+    let pieces = pieces.iter().flat_map(|pieces| pieces.iter());
+    pieces.map(Carried::text).any(|text| {
         text.match_indices('(').any(|(at, _)| {
             let before = text.get(..at).unwrap_or_default();
             let name = last_word(before);

@@ -6,7 +6,17 @@ use coalesce_model::{ByteSpan, texts::start_of_text};
 use toml_edit::{Document, Item, TableLike};
 
 use super::{SettingRole, SettingValue, arguments::ArgumentReader, plain, role};
-use crate::project_edit::builds::BUILDING;
+
+/// Tools that find by their tables what is built.
+const BUILDING: [&str; 7] = [
+    "flit",
+    "hatch",
+    "maturin",
+    "pdm",
+    "poetry",
+    "setuptools",
+    "uv",
+];
 
 /// Where a text stands: in the tables of a build, and below which key.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use coalesce_model::{ByteSpan, Edit, Form, finding::codes};
 use crate::{
     analysis::{Analysis, Use},
     facts::{ImportStatement, Leaf},
+    lookups::named_behind,
     names::is_or_below,
     rewrite::{
         chains::{
@@ -47,15 +48,8 @@ pub fn quoted_behind<'f>(file: &File<'f>, used: &Use) -> Option<(&'f str, ByteSp
     let first = used.chain.first()?;
     let last = used.chain.last()?;
     let before = file.text.get(..first.span.start as usize)?;
-    let rest = file.text.get(last.span.end as usize..)?;
-    let quoted = rest.trim_start().strip_prefix(',')?.trim_start();
-    let quote = quoted.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let name = quoted.get(1..)?.split(quote).next()?;
-    if !before.trim_end().ends_with('(') {
-        return None;
-    }
-    let start = last.span.end as usize + (rest.len() - quoted.len()) + 1;
-    Some((name, ByteSpan::from_range(start..start + name.len())))
+    let (span, name) = named_behind(file.text, last.span)?;
+    before.trim_end().ends_with('(').then_some((name, span))
 }
 
 /// An item that leaves its module, as a use reaches it through that.

@@ -1,6 +1,9 @@
 //! What calls list of a folder, as far as their text says it.
 
-use crate::{names::is_word, rewrite::module_names::in_parentheses};
+use crate::{
+    names::{content_of, is_word},
+    rewrite::module_names::in_parentheses,
+};
 
 /// Whether a text lists files that may be sources, by a call that lists all (`whole`) or by a pattern. `entries` are the
 /// names that lists of folders may lose and get.
@@ -54,9 +57,7 @@ fn joined(text: &str) -> Option<&str> {
     let (called, inside) = argument.strip_suffix(')')?.split_once("join(")?;
     let plain = called.chars().all(|c| is_word(c) || c == '.');
     let last = inside.rsplit(',').next()?.trim();
-    let quote = last.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let pattern = last.get(1..)?.strip_suffix(quote)?;
-    (plain && !pattern.contains(quote) && inside.contains(',')).then_some(pattern)
+    content_of(last).filter(|_| plain && inside.contains(','))
 }
 
 /// The folders that a file in the folder `own` lists, where every call that lists one says which: `Path(__file__)`, the

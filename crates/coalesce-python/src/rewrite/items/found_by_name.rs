@@ -31,6 +31,7 @@ use crate::{
         introspection::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
+        pytest::SETTINGS,
     },
 };
 
@@ -339,14 +340,8 @@ impl Traveller<'_> {
             return true;
         };
         let mut texts = self.texts.paths().iter().filter(|path| {
-            let settings = [
-                "setup.py",
-                "setup.cfg",
-                "pyproject.toml",
-                "tox.ini",
-                "pytest.ini",
-            ];
-            settings.contains(&path.file_name())
+            let name = path.file_name();
+            name == "setup.py" || SETTINGS.contains(&name)
         });
         let named = |path: &TreePath| {
             let text = self.texts.text(path).unwrap_or_default();

@@ -26,7 +26,7 @@ use crate::{
     analysis::{Analysis, Binding},
     graph::Entity,
     names::{Names, occurrences},
-    rewrite::{imports::relative, mapping::Mapping},
+    rewrite::{imports::relative, is_edited, mapping::Mapping},
 };
 
 /// Whether a full name stands at the start of a string in a file that patches, or its last part is
@@ -276,12 +276,6 @@ fn still_used(left: &Left, name: &str) -> bool {
         let root = used.chain.first();
         root.is_some_and(|root| !left.extents.iter().any(|extent| extent.contains(root.span)))
     })
-}
-
-/// Whether the plan has another text for what stands there: the whole name may be one that changes with its module.
-fn is_edited(plan: &LanguagePlan, path: &TreePath, span: ByteSpan) -> bool {
-    let edits = plan.edits.get(path).into_iter().flatten();
-    edits.into_iter().any(|edit| edit.span.contains(span))
 }
 
 fn set_elsewhere(

@@ -1,24 +1,25 @@
 //! What may stand above a class, by names: of a class that too many are below, each class that moves is followed upwards
 //! instead.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
-use super::{Carried, Head, MOST_NAMES, Readers, heads, may_define};
+use super::{Carried, Head, MOST_NAMES, Readers, heads, known, may_define};
 use crate::names::{is_word, last_word, places_of_word};
 
 impl Readers<'_> {
     /// Whether a piece of code may define a class, or one below it.
     pub(super) fn may_define_below(&self, piece: &Carried, class: &str) -> bool {
-        let above = self.above(piece.text());
-        let known = [class.to_owned()];
-        above.is_none_or(|above| above.contains(class)) || may_define(piece, &known)
+        let above = piece.above.get_or_init(|| self.above(piece.text()));
+        let own = [class.to_owned()];
+        let is_above = above.as_ref().is_none_or(|above| above.contains(class));
+        is_above || may_define(piece, &own)
     }
 
     /// All names that may be of what the classes of a text are made of; none where there are too many, or one is given to
     /// what goes on in another line.
     fn above(&self, text: &str) -> Option<FxHashSet<String>> {
-        let texts = self.all();
-        let heads_of_all: Vec<Head<'_>> = texts.iter().flat_map(|text| heads(text)).collect();
         let mut open: Vec<String> = heads(text).iter().flat_map(bases).collect();
         let mut above = FxHashSet::default();
         while let Some(name) = open.pop() {
@@ -28,14 +29,34 @@ impl Readers<'_> {
             if above.len() > MOST_NAMES {
                 return None;
             }
-            let of_name = heads_of_all.iter().filter(|head| head.name == name);
-            open.extend(of_name.flat_map(bases));
-            for text in texts {
-                open.extend(given(text, &name)?);
-            }
+            let given = known(&self.given, &name, || {
+                self.right_above(&name).map(Arc::from)
+            });
+            open.extend(given?.iter().cloned());
         }
         Some(above)
     }
+
+    /// What the classes of one name may be made of, and what is given to that name.
+    fn right_above(&self, name: &str) -> Option<Vec<String>> {
+        let mut found = Vec::new();
+        for text in self.all() {
+            let heads = heads_in(text, name);
+            found.extend(heads.iter().flat_map(bases));
+            found.extend(given(text, name)?);
+        }
+        Some(found)
+    }
+}
+
+/// The heads of the classes of one name in a text.
+fn heads_in<'t>(text: &'t str, name: &str) -> Vec<Head<'t>> {
+    if !text.contains(name) {
+        return Vec::new();
+    }
+    let mut heads = heads(text);
+    heads.retain(|head| head.name == name);
+    heads
 }
 
 /// The names in the head of a class.

@@ -22,7 +22,7 @@ use ruff_text_size::{Ranged, TextRange};
 use conftest::{At, Conftest, LeftOut, below};
 use module_state::ForAll;
 use settings::TestSettings;
-pub use settings::fits;
+pub use settings::{SETTINGS, fits};
 
 use super::{
     items::{Moved, NamedFunction, is_fixture, refusal},

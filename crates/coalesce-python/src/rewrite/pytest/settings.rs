@@ -16,6 +16,15 @@ const NOT_LOOKED_INTO: [&str; 9] = [
     "{arch}",
 ];
 
+/// Files that may have the settings of pytest, the one that it reads first.
+pub const SETTINGS: [&str; 5] = [
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+];
+
 /// The settings of the project.
 pub(super) struct TestSettings {
     /// Patterns of folders that are passed over.
@@ -30,20 +39,13 @@ pub(super) struct TestSettings {
 
 impl TestSettings {
     pub(super) fn of(texts: &dyn Texts) -> Self {
-        let files = [
-            "pytest.ini",
-            ".pytest.ini",
-            "pyproject.toml",
-            "tox.ini",
-            "setup.cfg",
-        ];
-        let found = files.iter().filter_map(|file| {
+        let found = SETTINGS.iter().filter_map(|file| {
             let text = texts.text(&TreePath::new(file).ok()?)?;
             text.contains("pytest").then_some(text)
         });
         let found: Vec<_> = found.collect();
         // pytest reads one file, whatever the others say.
-        let mut read = files.iter().filter_map(|file| {
+        let mut read = SETTINGS.iter().filter_map(|file| {
             let text = texts.text(&TreePath::new(file).ok()?)?;
             is_read(file, &text).then_some(text)
         });

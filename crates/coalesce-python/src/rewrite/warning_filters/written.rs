@@ -2,7 +2,7 @@
 
 use coalesce_model::ByteSpan;
 
-use crate::names::{arguments_at, is_word, last_word};
+use crate::names::{arguments_at, content_of, is_word, last_word};
 
 /// What one filter says of the module of a warning.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +65,9 @@ fn said((at, argument): (usize, &str)) -> Filter {
     let inner = escaped
         .iter()
         .find_map(|call| trimmed.strip_prefix(call)?.strip_suffix(')'));
-    let content = content_of(inner.unwrap_or(trimmed).trim());
+    let literal = inner.unwrap_or(trimmed).trim();
+    let content = content_of(literal.trim_start_matches(['r', 'R', 'u']));
+    let content = content.filter(|content| !content.is_empty());
     let whole = at + argument.len() - argument.trim_start().len();
     let Some(content) = content else {
         return Filter {
@@ -87,14 +89,6 @@ fn said((at, argument): (usize, &str)) -> Filter {
         exact: false,
         read: true,
     }
-}
-
-/// What stands between the quotes of a text that is one literal.
-fn content_of(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches(['r', 'R', 'u']);
-    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let content = text.strip_prefix(quote)?.strip_suffix(quote)?;
-    (!content.is_empty() && !content.contains(quote)).then_some(content)
 }
 
 /// `error::DeprecationWarning:pkg.old`: action, message, category, module, line.

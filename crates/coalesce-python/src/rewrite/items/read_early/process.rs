@@ -6,7 +6,7 @@ use coalesce_model::ByteSpan;
 use super::is_changed;
 use crate::{
     analysis::{Analysis, Called, Use},
-    names::is_word,
+    names::{is_word, literal_at},
 };
 
 /// Something that a process has once.
@@ -143,8 +143,7 @@ fn end_of_statement(rest: &str) -> usize {
 pub(super) fn text_of(expression: &str, file: &str) -> Option<String> {
     let expression = expression.trim();
     let literal = |text: &str| {
-        let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-        let (inside, _) = text.get(1..)?.split_once(quote)?;
+        let (inside, _) = literal_at(text)?;
         Some(inside.to_owned())
     };
     if expression.is_empty() || !expression.chars().all(is_word) {
