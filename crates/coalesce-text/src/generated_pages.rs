@@ -13,11 +13,13 @@ pub(crate) fn tell(subject: &Subject<'_>, text: &str, found: &mut Found) {
     if subject.separator != "::" || !text.contains(".html") && !text.contains("docs.rs/") {
         return;
     }
-    for change in subject.changes {
-        for span in pages(change, text) {
-            if !found.covered(span) && !found.is_left(span) {
-                found.leave(span, Form::DocLink, &change.from, PAGE);
-            }
+    let pages = subject.changes.iter().flat_map(|change| {
+        let own = pages(change, text).into_iter();
+        own.map(move |span| (span, &change.from))
+    });
+    for (span, name) in pages {
+        if !found.covered(span) && !found.is_left(span) {
+            found.leave(span, Form::DocLink, name, PAGE);
         }
     }
 }
@@ -28,24 +30,30 @@ fn pages(change: &Change, text: &str) -> Vec<ByteSpan> {
         return Vec::new();
     };
     let folder = format!("{}/", home.replace("::", "/"));
-    let is_item = change.subject == Named::Item;
     let places = memchr::memmem::find_iter(text.as_bytes(), folder.as_bytes());
-    let found = places.filter_map(|at| {
-        let before = text.get(..at)?.chars().next_back();
-        let joins = before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
-        let behind = text.get(at + folder.len()..)?;
+    let alone = places.filter(|at| {
+        let before = text.get(..*at).and_then(|head| head.chars().next_back());
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    });
+    let found = alone.filter_map(|at| {
+        let start = at + folder.len();
+        let behind = text.get(start..)?;
         let file = behind
             .split(['/', '"', '\'', ')', '>', ' ', '\n', '#'])
             .next()?;
-        let is_page = match is_item {
-            true => file
-                .strip_suffix(".html")
-                .and_then(|page| page.split_once('.'))
-                .is_some_and(|(_, name)| name == item),
-            false => file == item && behind.get(item.len()..)?.starts_with('/'),
+        let is_folder = file == item && behind.get(item.len()..)?.starts_with('/');
+        let is_page = match change.subject {
+            Named::Item => is_page_of(file, item),
+            Named::Module => is_folder,
         };
-        let end = at + folder.len() + file.len();
-        (is_page && !joins).then(|| ByteSpan::from_range(at..end))
+        is_page.then(|| ByteSpan::from_range(at..start + file.len()))
     });
     found.collect()
+}
+
+/// Whether a file is the page of an item: `struct.Pool.html`.
+fn is_page_of(file: &str, item: &str) -> bool {
+    let page = file.strip_suffix(".html");
+    page.and_then(|page| page.split_once('.'))
+        .is_some_and(|(_, name)| name == item)
 }

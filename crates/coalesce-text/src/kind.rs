@@ -114,42 +114,48 @@ const NO_TEXT: [&str; 72] = [
 /// The kind of a file; `None` for what is generated or holds no text.
 pub fn kind(path: &TreePath) -> Option<FileKind> {
     let lower = path.file_name().to_lowercase();
-    if lower.ends_with(".lock")
-        || matches!(lower.as_str(), "package-lock.json" | "uv.lock")
-        || path.as_str().starts_with(".coalesce")
-    {
+    if is_written_by_tools(path, &lower) {
         return None;
     }
-    if let Some(of) = TEMPLATES
-        .iter()
-        .find_map(|end| path.as_str().strip_suffix(end))
-        && let Ok(of) = TreePath::new(of)
-    {
+    let mut ends = TEMPLATES.iter();
+    let of = ends.find_map(|end| path.as_str().strip_suffix(end));
+    if let Some(Ok(of)) = of.map(TreePath::new) {
         return kind(&of).filter(|kind| *kind != FileKind::Foreign);
     }
     let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
     let document = extension.is_some_and(|extension| DOCUMENTS.contains(&extension));
-    if extension.is_none() && is_operations(path, &lower) {
+    let operations = is_operations(path, &lower);
+    if extension.is_none() && operations {
         return Some(FileKind::Operations);
     }
     if history::is_history(path, document || extension.is_none()) {
         return Some(FileKind::History);
     }
-    if is_operations(path, &lower) {
+    if operations {
         return Some(FileKind::Operations);
     }
+    // What an installation reads; the rest of its folder is for people.
+    let is_settings = lower.starts_with(".env") || SETTINGS.contains(&lower.as_str());
+    if is_settings || is_entry_points(path) {
+        return Some(FileKind::Configuration);
+    }
+    extension.map_or(Some(FileKind::Foreign), kind_by_ending)
+}
+
+fn is_written_by_tools(path: &TreePath, lower: &str) -> bool {
+    lower.ends_with(".lock")
+        || matches!(lower, "package-lock.json" | "uv.lock")
+        || path.as_str().starts_with(".coalesce")
+}
+
+fn kind_by_ending(extension: &str) -> Option<FileKind> {
     match extension {
-        Some("ipynb") => Some(FileKind::Notebook),
-        Some(extension) if CONFIGURATIONS.contains(&extension) => Some(FileKind::Configuration),
-        _ if lower.starts_with(".env") || SETTINGS.contains(&lower.as_str()) => {
-            Some(FileKind::Configuration)
-        }
-        // What an installation reads; the rest of its folder is for people.
-        _ if is_entry_points(path) => Some(FileKind::Configuration),
-        _ if document => Some(FileKind::Document),
+        "ipynb" => Some(FileKind::Notebook),
+        one if CONFIGURATIONS.contains(&one) => Some(FileKind::Configuration),
+        one if DOCUMENTS.contains(&one) => Some(FileKind::Document),
         // Cython, and templates of code, may import what they name: the engine says so, for nobody reads them.
-        Some("pxd" | "pxi" | "pyx" | "xml") => None,
-        Some(extension) if NO_TEXT.contains(&extension) => None,
+        "pxd" | "pxi" | "pyx" | "xml" => None,
+        one if NO_TEXT.contains(&one) => None,
         _ => Some(FileKind::Foreign),
     }
 }

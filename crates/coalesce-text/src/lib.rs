@@ -8,6 +8,7 @@ mod document;
 mod foreign;
 mod fragment;
 mod generated_pages;
+mod gone;
 mod history;
 mod kind;
 mod names;

@@ -6,7 +6,7 @@ use coalesce_model::{
     ByteSpan, Evidence, Form, LanguagePlan, Safety, Texts, TreePath, UnprovenKind,
 };
 
-use crate::{Found, Reason, line_before, names::occurrences};
+use crate::{Found, Reason, gone::gone, line_before, names::occurrences};
 
 /// Where files go, and whole directories.
 pub struct Places {
@@ -378,48 +378,6 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
         (from != only && texts.paths().iter().all(goes)).then_some((from, only))
     });
     whole.collect()
-}
-
-/// Files that go, and folders of which nothing is left, but for those that go to another place as a whole.
-fn gone(
-    files: &BTreeMap<TreePath, TreePath>,
-    proposal: &LanguagePlan,
-    whole: &[(String, String)],
-    texts: &dyn Texts,
-) -> Vec<String> {
-    let made: BTreeSet<&TreePath> = proposal.creates.iter().map(|new| &new.path).collect();
-    let arrives = |path: &TreePath| made.contains(path) || files.values().any(|to| to == path);
-    let goes = |path: &TreePath| {
-        (files.contains_key(path) || proposal.deletes.contains(path)) && !arrives(path)
-    };
-    let deleted = proposal.deletes.iter().filter(|path| !arrives(path));
-    let mut found: BTreeSet<String> = deleted.map(|path| path.as_str().to_owned()).collect();
-    let left = files
-        .keys()
-        .chain(&proposal.deletes)
-        .filter(|path| goes(path));
-    let mut folders: BTreeSet<TreePath> = left.filter_map(TreePath::parent).collect();
-    while let Some(folder) = folders.pop_last() {
-        let inside = |path: &&TreePath| path.strip_prefix(&folder).is_some();
-        let is_empty = !folder.is_root()
-            && texts.paths().iter().filter(inside).all(goes)
-            && !made.iter().any(|path| path.strip_prefix(&folder).is_some())
-            && !files.values().any(|to| to.strip_prefix(&folder).is_some());
-        if is_empty {
-            let is_whole = whole.iter().any(|(from, _)| from == folder.as_str());
-            if !is_whole {
-                found.insert(folder.as_str().to_owned());
-            }
-            folders.extend(folder.parent());
-        }
-    }
-    // One word may be anything.
-    let mut found: Vec<String> = found
-        .into_iter()
-        .filter(|path| path.contains('/'))
-        .collect();
-    found.sort_by(|a, b| (b.len(), a).cmp(&(a.len(), b)));
-    found
 }
 
 /// Whether many files have this name.

@@ -22,7 +22,7 @@ pub(super) fn tell(mapping: &Mapping<'_>, follow: bool, plan: &mut LanguagePlan)
         .collect();
     let files: Vec<FileId> = mapping.world.sources().map(|(file, _)| file).collect();
     let read = |file: FileId| mentions_in(mapping, file, &needles);
-    let found: Vec<Mention> = files.into_par_iter().flat_map_iter(read).collect();
+    let found: Vec<ProseMention> = files.into_par_iter().flat_map_iter(read).collect();
     for mention in found {
         put(mention, follow, plan);
     }
@@ -38,7 +38,7 @@ fn needle_of(change: &Change) -> String {
 }
 
 /// A full name in a comment or a text.
-struct Mention {
+struct ProseMention {
     path: TreePath,
     span: ByteSpan,
     /// As it is written.
@@ -53,7 +53,7 @@ fn mentions_in(
     mapping: &Mapping<'_>,
     file: FileId,
     needles: &[memmem::Finder<'_>],
-) -> Vec<Mention> {
+) -> Vec<ProseMention> {
     let path = &mapping.world[file].path;
     let Some(text) = mapping.texts.text(path) else {
         return Vec::new();
@@ -77,7 +77,7 @@ fn mentions_in(
         };
         let said = span.of(&text)?;
         let (from, to) = names_of(mapping, file, said)?;
-        Some(Mention {
+        Some(ProseMention {
             path: path.clone(),
             span,
             said: said.to_owned(),
@@ -144,8 +144,8 @@ fn crate_of(world: &World, file: FileId) -> Option<&str> {
     Some(&world[world[world[*body].module].krate].name)
 }
 
-fn put(mention: Mention, follow: bool, plan: &mut LanguagePlan) {
-    let Mention {
+fn put(mention: ProseMention, follow: bool, plan: &mut LanguagePlan) {
+    let ProseMention {
         path,
         span,
         said,

@@ -54,7 +54,7 @@ impl Check<'_> {
         let is_known = old != Edition::E2015 && new != Edition::E2015;
         let other = match is_known {
             true => leaving.find_map(|piece| self.difference(piece, between)),
-            false => Some(Difference::whole(path.clone())),
+            false => Some(EditionDifference::whole(path.clone())),
         };
         if let Some(other) = other.filter(|_| new < old || old == Edition::E2015 && new != old) {
             let help = "`cargo fix --edition` brings the older crate up".to_owned();
@@ -213,9 +213,13 @@ impl Check<'_> {
     }
 
     /// The first place of a text that one of two editions reads otherwise, or does not know.
-    fn difference(&self, piece: &Piece, (older, newer): (Edition, Edition)) -> Option<Difference> {
+    fn difference(
+        &self,
+        piece: &Piece,
+        (older, newer): (Edition, Edition),
+    ) -> Option<EditionDifference> {
         let path = &self.mapping.world[piece.file].path;
-        let whole = || Some(Difference::whole(path.clone()));
+        let whole = || Some(EditionDifference::whole(path.clone()));
         let Some(text) = self.mapping.texts.text(path) else {
             return whole();
         };
@@ -235,7 +239,7 @@ impl Check<'_> {
             !is_alike(&around, &sections, older)
         });
         if let Some((_, token)) = other {
-            return Some(Difference {
+            return Some(EditionDifference {
                 path: path.clone(),
                 span: Some(token.span),
             });
@@ -266,12 +270,12 @@ impl Check<'_> {
 }
 
 /// A place that two editions read apart.
-struct Difference {
+struct EditionDifference {
     path: TreePath,
     span: Option<ByteSpan>,
 }
 
-impl Difference {
+impl EditionDifference {
     /// Somewhere in a file.
     const fn whole(path: TreePath) -> Self {
         Self { path, span: None }
