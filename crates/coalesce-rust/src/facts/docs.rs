@@ -3,14 +3,13 @@
 //! Lines of `///` and `//!` that follow each other make one text; other forms of `#[doc]` are
 //! texts of their own. Code blocks of Rust are read as statements of a crate of their own.
 
-use std::ops::Range;
-
 use coalesce_model::ByteSpan;
 use syn::parse::Parser;
 
 use super::{
     DocCode, Namespaces, Origin, ScopeId, ScopeKind,
     extract::Extractor,
+    markdown::{self, LineRange},
     places::Places,
     source::{Builder, index, is_path},
     tokens,
@@ -112,22 +111,6 @@ fn content_lines(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     lines
 }
 
-/// What a link on a line leads to, `text` being between its brackets: what is in `(…)`, `[…]` or behind `:`.
-fn link_target(line: &str, text: Range<usize>) -> Range<usize> {
-    let after = line.get(text.end + 1..).unwrap_or_default();
-    let from = text.end + 2;
-    if let Some(target) = after.strip_prefix('(') {
-        from..from + target.find([')', ' ']).unwrap_or(target.len())
-    } else if let Some(target) = after.strip_prefix('[') {
-        from..from + target.find(']').unwrap_or(target.len())
-    } else if let Some(target) = after.strip_prefix(':') {
-        let blank = target.len() - target.trim_start().len();
-        from + blank..from + blank + target.trim().len()
-    } else {
-        text
-    }
-}
-
 /// Where to look for what a link calls `kind@name`.
 fn namespaces_of(kind: &str) -> Namespaces {
     match kind {
@@ -174,31 +157,36 @@ struct Block<'l, 'b, 't> {
 
 impl Block<'_, '_, '_> {
     fn read(&mut self) {
-        let mut at = 0;
-        while let Some(line) = self.lines.get(at).copied() {
-            let text = self.builder.slice(line);
-            match fence(text) {
-                Some(fence) => at = self.fenced(at, fence),
-                None => {
-                    self.links(line);
-                    at += 1;
-                }
+        let lines: Vec<&str> = self
+            .lines
+            .iter()
+            .map(|line| self.builder.slice(*line))
+            .collect();
+        let markdown = markdown::read(&lines);
+        for block in markdown.code.iter().filter(|block| is_rust(&block.info)) {
+            let lines: Vec<ByteSpan> = block
+                .lines
+                .iter()
+                .filter_map(|line| self.place(line))
+                .collect();
+            self.code(&lines);
+        }
+        self.builder.origin = Origin::DocLink;
+        for target in &markdown.targets {
+            if let Some(place) = self.place(target) {
+                self.link(self.builder.slice(place), place.start);
             }
         }
+        self.builder.origin = Origin::Code;
     }
 
-    /// Reads a fenced block; gives the line after it.
-    fn fenced(&mut self, at: usize, fence: Fence<'_>) -> usize {
-        let body = self.lines.get(at + 1..).unwrap_or_default();
-        let len = body
-            .iter()
-            .take_while(|line| !fence.closes(self.builder.slice(**line)))
-            .count();
-        let code = body.get(..len).unwrap_or_default();
-        if is_rust(fence.info) {
-            self.code(code);
-        }
-        at + len + 2
+    /// The bytes of the file that a part of a line stands at.
+    fn place(&self, part: &LineRange) -> Option<ByteSpan> {
+        let start = self.lines.get(part.line)?.start;
+        Some(ByteSpan::new(
+            start + index(part.range.start),
+            start + index(part.range.end),
+        ))
     }
 
     fn code(&mut self, lines: &[ByteSpan]) {
@@ -248,32 +236,7 @@ impl Block<'_, '_, '_> {
         tokens::loose_code(self.builder, &tokens);
     }
 
-    /// Links of one line: `[a::b]`, ``[`a::b`]``, `[text](a::b)`, `[text]: a::b`.
-    fn links(&mut self, line: ByteSpan) {
-        let text = self.builder.slice(line);
-        if !text.contains('[') {
-            return;
-        }
-        self.builder.origin = Origin::DocLink;
-        let mut at = 0;
-        while let Some(open) = text.get(at..).and_then(|rest| rest.find('[')) {
-            let start = at + open + 1;
-            let rest = text.get(start..).unwrap_or_default();
-            let Some(close) = rest.find(']') else { break };
-            let target = link_target(text, start..start + close);
-            self.link(
-                text.get(target.clone()).unwrap_or_default(),
-                line.start + index(target.start),
-            );
-            at = if target.start == start {
-                start + close + 1
-            } else {
-                target.end
-            };
-        }
-        self.builder.origin = Origin::Code;
-    }
-
+    /// What a link leads to: `a::b`, `` `a::b` ``, `fn@a::b`, `a::b()`.
     fn link(&mut self, text: &str, start: u32) {
         let mut at = 0;
         let mut end = text.len();
@@ -324,50 +287,29 @@ fn visible(text: &str, line: ByteSpan) -> ByteSpan {
     ByteSpan::new((line.start + skip).min(line.end), line.end)
 }
 
-/// The first line of a code block.
-#[derive(Clone, Copy)]
-struct Fence<'t> {
-    mark: u8,
-    len: usize,
-    info: &'t str,
-}
-
-impl Fence<'_> {
-    fn closes(&self, line: &str) -> bool {
-        let text = line.trim();
-        text.len() >= self.len && text.bytes().all(|byte| byte == self.mark)
-    }
-}
-
-fn fence(line: &str) -> Option<Fence<'_>> {
-    let text = line.trim_start();
-    let mark = *text
-        .as_bytes()
-        .first()
-        .filter(|byte| matches!(byte, b'`' | b'~'))?;
-    let len = text.bytes().take_while(|byte| *byte == mark).count();
-    let info = text.get(len..).unwrap_or_default().trim();
-    (len >= 3 && !info.contains('`')).then_some(Fence { mark, len, info })
-}
-
-/// Whether rustdoc takes a block with this information for Rust.
+/// Whether rustdoc takes a block with this information for Rust: it says so, or nothing that is not known.
 fn is_rust(info: &str) -> bool {
-    info.split([',', ' ', '{', '}'])
-        .filter(|word| !word.is_empty())
-        .all(|word| {
-            matches!(
-                word,
-                "rust"
-                    | "ignore"
-                    | "no_run"
-                    | "should_panic"
-                    | "compile_fail"
-                    | "test_harness"
-                    | "standalone"
-            ) || word.starts_with("edition20")
-                || word.starts_with("ignore-")
-                || (word.len() == 5
-                    && word.starts_with('E')
-                    && word.ends_with(|c: char| c.is_ascii_digit()))
-        })
+    let words = info
+        .split([',', ' ', '\t', '{', '}'])
+        .filter(|word| !word.is_empty());
+    let (mut says_rust, mut says_other) = (false, false);
+    for word in words {
+        match word {
+            "rust" => says_rust = true,
+            "ignore" | "no_run" | "should_panic" => says_rust = !says_other,
+            _ if word.starts_with("ignore-") => says_rust = !says_other,
+            "test_harness" | "compile_fail" => says_rust |= !says_other,
+            "standalone" | "standalone_crate" => {}
+            _ if word.starts_with("edition20") => {}
+            _ if is_error_code(word) => says_rust |= !says_other,
+            _ => says_other = true,
+        }
+    }
+    says_rust || !says_other
+}
+
+/// `E0277`
+fn is_error_code(word: &str) -> bool {
+    let digits = word.strip_prefix('E').unwrap_or_default();
+    digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

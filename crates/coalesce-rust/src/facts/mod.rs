@@ -13,6 +13,7 @@ mod imports;
 mod items;
 mod local_names;
 mod macros;
+mod markdown;
 mod parse;
 mod patterns;
 mod places;

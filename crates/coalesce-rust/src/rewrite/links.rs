@@ -156,7 +156,7 @@ fn with_target(text: &str, edit: &Edit) -> Option<Edit> {
     let behind = after.get(close + 1..)?;
     let alone = open.ends_with('[')
         && !open.ends_with("][")
-        && !behind.starts_with(['(', '[', ':'])
+        && !behind.starts_with(['(', '['])
         && !rest.contains(['`', '\n', '[', '<', ' ']);
     // A target has no need of the parentheses of a call.
     let rest = rest.trim_end_matches("()");
@@ -212,14 +212,13 @@ mod tests {
             ),
             ("/// See [it](Data).", None),
             ("/// See [it][Data].", None),
-            ("/// [`Data`]: Data", None),
+            (
+                "/// - [`Data`]: which it is",
+                Some("/// - [`Data`](crate::new::Data): which it is"),
+            ),
             ("/// See [`struct@Data`].", None),
         ] {
             let start = u32::try_from(text.rfind("Data").unwrap_or(0)).unwrap_or(0);
-            let start = match text.find("Data") {
-                Some(first) if text.contains("]:") => u32::try_from(first).unwrap_or(0),
-                _ => start,
-            };
             let edit = Edit::replace(ByteSpan::new(start, start + 4), "crate::new::Data");
             let found = with_target(text, &edit).map(|edit| {
                 let (head, tail) = text.split_at(edit.span.start as usize);
