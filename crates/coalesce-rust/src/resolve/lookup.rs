@@ -442,7 +442,9 @@ impl Lookup<'_> {
     fn extern_name(&self, sym: Sym, module: ModuleId, space: SpaceId) -> Found {
         let krate = &self.world[self.world[module].krate];
         let name = self.world.names.as_str(sym);
-        if name == krate.name && self.world.in_doc_code(space) {
+        let world = self.world;
+        let is_document = || world.in_doc_code(space) || world.is_of_document(module);
+        if name == krate.name && is_document() {
             return Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE);
         }
         let mut found = Found::NONE;

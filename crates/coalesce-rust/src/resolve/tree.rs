@@ -430,13 +430,17 @@ impl Loader<'_> {
     ) -> ModuleId {
         let name = walk.facts.name(declaration.name.name);
         let load = self.world.loads.get(walk.load);
-        let space = load.and_then(|load| load.spaces.get(declaration.scope.0 as usize));
-        let space = space.and_then(|space| self.world.spaces.get(space.0 as usize));
+        let id = load.and_then(|load| load.spaces.get(declaration.scope.0 as usize));
+        let id = id.copied();
+        let space = id.and_then(|space| self.world.spaces.get(space.0 as usize));
         if space.is_none_or(|space| space.kind == SpaceKind::Module) {
-            self.child(here.module, name)
-        } else {
-            self.local_child(walk, here.module, at, name)
+            return self.child(here.module, name);
         }
+        let child = self.local_child(walk, here.module, at, name);
+        if id.is_some_and(|space| self.world.in_doc_code(space)) {
+            self.world.document_modules.insert(child);
+        }
+        child
     }
 
     /// Gives the scope of an inline module its space, its body and its place.

@@ -202,6 +202,13 @@ impl World {
         false
     }
 
+    /// Whether a module is one that code of documents declares, or is below such a one.
+    pub(crate) fn is_of_document(&self, module: ModuleId) -> bool {
+        let mut above = std::iter::successors(Some(module), |at| self[*at].parent);
+        !self.document_modules.is_empty()
+            && above.any(|module| self.document_modules.contains(&module))
+    }
+
     /// The module that a glob import leads to.
     pub(crate) fn glob_target(&self, leaf: (FileId, u32)) -> Option<ModuleId> {
         self.glob_found(leaf)?.1.module()

@@ -343,6 +343,8 @@ pub struct World {
     pub(crate) children: FxHashMap<(ModuleId, String), ModuleId>,
     /// Modules of blocks, by load and declaration.
     pub(crate) local_modules: FxHashMap<(usize, u32), ModuleId>,
+    /// Those of them that code of documents declares.
+    pub(crate) document_modules: FxHashSet<ModuleId>,
     /// Modules by canonical name.
     pub(crate) by_name: FxHashMap<String, ModuleId>,
     /// What names of libraries lead to wherever they are said; worked out when it is first asked for.

@@ -271,7 +271,10 @@ impl<'a> Speller<'a> {
         self.chain(&place, after.here, needs);
         self.depend_by_name(after, (&place, &path), in_full(facts, site, at, &to), needs);
         let is_type = |name: &String| {
-            matches!(site.site, UseSite::Path(_)) && name.starts_with(char::is_uppercase)
+            // A doc test does not see the names of the module that it stands in.
+            let sees_module = site.origin != Origin::DocCode;
+            let is_path = matches!(site.site, UseSite::Path(_));
+            sees_module && is_path && name.starts_with(char::is_uppercase)
         };
         if path == ["self"] && name.as_ref().is_some_and(is_type) {
             path.clear();

@@ -172,12 +172,14 @@ impl<'p> Pass<'p, '_> {
         let is_touched = || untouchable(site.origin, site.site, site.segments.len() == 1).is_none();
         let new = respelling.filter(|new| new.start == 0 && is_touched());
         let mut is_way_kept = true;
+        // A doc test takes its own imports along, and is outside of its module wherever that is.
+        let leaves = chunk.is_some() && site.origin != Origin::DocCode;
         for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
             let name = self.facts.name(segment.name);
             let said = new.filter(|new| at < new.end);
             is_way_kept &= said.is_none_or(|new| new.path.get(at).is_some_and(|new| new == name));
             let Some(import) = step.import else { continue };
-            if chunk.is_some() {
+            if leaves {
                 self.scan.freed_imports.insert(import);
                 if at == 0 && step.glob {
                     self.scan.used_inner.insert((import, name.to_owned()));

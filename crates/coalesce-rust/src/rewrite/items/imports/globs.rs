@@ -6,7 +6,7 @@ use coalesce_model::Edit;
 
 use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, Namespaces, Origin, VisibilityKind},
+    facts::{ItemKind, LeafKind, Namespaces, Origin, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
@@ -203,9 +203,28 @@ impl<'a> Settler<'_, 'a> {
         }
         let tree = self.tree_of_moved(moving, &place, is_document);
         self.add_beside(leaf, tree);
-        // Nobody warns of what a document imports in vain, and what else it has by the glob is not asked.
-        if !is_document && !self.brings_new_name(leaf, moving) {
+        if is_document {
+            self.spend_in_document(leaf, target);
+        } else if !self.brings_new_name(leaf, moving) {
             self.spend(leaf, here, target);
+        }
+    }
+
+    /// Takes a glob of a doc test out that serves nothing else there; of a trait, methods may be called.
+    fn spend_in_document(&mut self, leaf: (FileId, u32), target: ModuleId) {
+        let world = self.world();
+        let space = world.space(target);
+        let mut brought = space.names.values().flatten();
+        let may_serve = space.opaque
+            || self.scan.used_globs.contains(&leaf)
+            || brought.any(|binding| match binding.res {
+                Res::Item(item) => world[item].kind == ItemKind::Trait,
+                Res::External(_) => true,
+                _ => false,
+            });
+        if !may_serve {
+            let work = self.scan.files.entry(leaf.0).or_default();
+            work.leaves.insert(leaf.1, LeafChange::Drop);
         }
     }
 

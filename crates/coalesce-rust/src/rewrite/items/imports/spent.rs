@@ -10,7 +10,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Import, Settler, between, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, ScopeId, SourceFacts, VisibilityKind},
+    facts::{LeafKind, Origin, ScopeId, SourceFacts, VisibilityKind},
     resolve::{Body, BodyId, CrateId, FileId, ModuleId, Res, is_within},
     rewrite::{
         conditions::conditions_of,
@@ -70,7 +70,9 @@ impl<'a> Settler<'_, 'a> {
     fn spend_in_block(&mut self, import: (FileId, u32)) {
         let world = self.world();
         let fact = leaf_of(world, import);
-        let stays = self.set.chunk_at(import.0, fact.span.start).is_none();
+        let facts = world.facts(import.0);
+        let is_document = facts.declaration_of(import.1).origin == Origin::DocCode;
+        let stays = is_document || self.set.chunk_at(import.0, fact.span.start).is_none();
         let is_used =
             self.scan.used_imports.contains(&import) || self.scan.doc_imports.contains(&import);
         if !stays || is_used || fact.kind == LeafKind::Glob {
