@@ -7,7 +7,7 @@ use coalesce_model::ByteSpan;
 use syn::parse::Parser;
 
 use super::{
-    DocCode, Namespaces, Origin, ScopeId, ScopeKind,
+    DocCode, Namespaces, Origin, ScopeId, ScopeKind, SourceFacts,
     extract::Extractor,
     markdown::{self, LineRange},
     places::Places,
@@ -76,6 +76,23 @@ pub(super) fn read(builder: &mut Builder<'_>, mut lines: Vec<DocLine>) {
     }
     builder.scope = ScopeId(0);
     builder.origin = Origin::Code;
+}
+
+/// The facts of a text that is the code of a document and nothing else; `None` where it does not parse.
+pub(super) fn code_alone(code: &str) -> Option<SourceFacts> {
+    let mut at = 0;
+    let lines = code.split_inclusive('\n').map(|line| {
+        let start = at;
+        at += line.len();
+        ByteSpan::from_range(start..start + line.trim_end_matches(['\n', '\r']).len())
+    });
+    let lines: Vec<ByteSpan> = lines.collect();
+    let mut builder = Builder::new(code);
+    let mut block = Block {
+        builder: &mut builder,
+        lines: &lines,
+    };
+    block.code(&lines).then_some(builder.facts)
 }
 
 /// Whether two doc lines belong to one text: only white space between them.
@@ -189,9 +206,10 @@ impl Block<'_, '_, '_> {
         ))
     }
 
-    fn code(&mut self, lines: &[ByteSpan]) {
+    /// Reads the lines of a block of code; whether they were parsed.
+    fn code(&mut self, lines: &[ByteSpan]) -> bool {
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
-            return;
+            return false;
         };
         let lines: Vec<ByteSpan> = lines
             .iter()
@@ -202,7 +220,7 @@ impl Block<'_, '_, '_> {
             .flat_map(|line| [self.builder.slice(*line), "\n"]);
         let code: String = code.collect();
         if !code.contains("::") && !code.contains("use ") {
-            return;
+            return false;
         }
         let span = first.cover(*last);
         let outer = self
@@ -211,12 +229,13 @@ impl Block<'_, '_, '_> {
         let origin = std::mem::replace(&mut self.builder.origin, Origin::DocCode);
         let scope = self.builder.scope;
         self.builder.facts.doc_code.push(DocCode { scope, span });
-        self.parse(&code, &lines);
+        let is_parsed = self.parse(&code, &lines);
         self.builder.origin = origin;
         self.builder.scope = outer;
+        is_parsed
     }
 
-    fn parse(&mut self, code: &str, lines: &[ByteSpan]) {
+    fn parse(&mut self, code: &str, lines: &[ByteSpan]) -> bool {
         let shallow = lexer::depth(code);
         if shallow.nesting < 30
             && shallow.chain < 200
@@ -227,13 +246,14 @@ impl Block<'_, '_, '_> {
             let mark = self.builder.enter_item();
             Extractor::new(&places, self.builder).statements(&statements);
             self.builder.leave(mark);
-            return;
+            return true;
         }
         let tokens: Vec<lexer::Token> = lines
             .iter()
             .flat_map(|line| lexer::tokens(self.builder.text, *line))
             .collect();
         tokens::loose_code(self.builder, &tokens);
+        false
     }
 
     /// What a link leads to: `a::b`, `` `a::b` ``, `fn@a::b`, `a::b()`.

@@ -29,7 +29,7 @@ use crate::discover::ManifestFacts;
 
 pub(crate) use hiding::hiding;
 pub(crate) use macros::QUOTES;
-pub(crate) use parse::is_parsed;
+pub(crate) use parse::{document_code, is_parsed};
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.

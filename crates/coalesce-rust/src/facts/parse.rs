@@ -37,6 +37,16 @@ pub fn source_facts(text: &str) -> SourceFacts {
     facts
 }
 
+/// The facts of a piece of code as that of a document: statements, some of which may be hidden; `None` where it cannot
+/// be parsed as such.
+#[must_use]
+pub(crate) fn document_code(code: &str) -> Option<SourceFacts> {
+    let _trees = syntax::Trees::begin();
+    let mut facts = docs::code_alone(code)?;
+    finish(&mut facts, code);
+    Some(facts)
+}
+
 /// Where and why a text does not parse.
 #[must_use]
 pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {

@@ -1,9 +1,13 @@
-//! Code that belongs to no crate: fenced blocks of documents. Only full names are followed there.
+//! Code that belongs to no crate: blocks of documents. Full names are followed there, and what imports of the block
+//! bring by shorter ones.
+
+mod ways;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Texts, TreePath};
 
+use self::ways::{Spelling, Ways};
 use super::{
     mapping::Mapping,
     mentions,
@@ -14,36 +18,57 @@ use crate::facts::{self, LeafKind, Segment, SourceFacts, UseDeclaration};
 
 /// The references of a piece of code to what moves, and the edit of each.
 pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)> {
-    let facts = facts::source_facts(code);
+    let parsed = facts::document_code(code);
+    let is_parsed = parsed.is_some();
+    let facts = parsed.unwrap_or_else(|| facts::source_facts(code));
+    let mut ways = Ways::new(mapping, &facts);
     let mut found = Vec::new();
-    for path in &facts.paths {
+    for (at, path) in facts.paths.iter().enumerate() {
         let segments = facts.segments(path.segments);
-        let Some((from, to)) = renamed(mapping, &facts, segments) else {
+        let spelling = match renamed(mapping, &facts, segments) {
+            Some((from, to)) if !ways.is_bound(path) => Some(Spelling {
+                from,
+                to,
+                len: segments.len(),
+            }),
+            _ if is_parsed => ways.follow(at),
+            _ => None,
+        };
+        let Some(Spelling { from, to, len }) = spelling else {
             continue;
         };
-        if let (Some(first), Some(last)) = (segments.first(), segments.last()) {
+        let replaced = segments.get(..len).unwrap_or_default();
+        if let (Some(first), Some(last)) = (replaced.first(), replaced.last()) {
             let span = first.span.cover(last.span);
             found.push((rewrite_of(span, from, &to), Edit::replace(span, to)));
         }
     }
+    let spent = ways.spent();
     for declaration in &facts.uses {
-        found.extend(rewrite_imports(mapping, (&facts, code), declaration));
+        found.extend(rewrite_imports(&ways, (&facts, code), declaration, &spent));
     }
     found
 }
 
-/// The same of what one `use` declaration imports.
+/// The same of what one `use` declaration imports; `spent` are the leaves that bring nothing more of use.
 fn rewrite_imports(
-    mapping: &Mapping<'_>,
+    ways: &Ways<'_>,
     (facts, code): (&SourceFacts, &str),
     declaration: &UseDeclaration,
+    spent: &BTreeMap<u32, (String, String)>,
 ) -> Vec<(Rewrite, Edit)> {
     let mut changes = BTreeMap::new();
     let mut first = None;
     for at in declaration.leaves.0..declaration.leaves.1 {
         let leaf = facts.leaf(at);
         let segments = facts.segments(leaf.segments);
-        let Some((from, to)) = renamed(mapping, facts, segments) else {
+        if let Some((from, to)) = spent.get(&at) {
+            changes.insert(at, LeafChange::Drop);
+            first.get_or_insert_with(|| rewrite_of(leaf.span, from.clone(), to));
+            continue;
+        }
+        let new = renamed(ways.mapping, facts, segments).or_else(|| ways.follow_import(at));
+        let Some((from, to)) = new else {
             continue;
         };
         let path: Vec<String> = to.split("::").map(str::to_owned).collect();
@@ -65,11 +90,13 @@ fn renamed(
     facts: &SourceFacts,
     segments: &[Segment],
 ) -> Option<(String, String)> {
-    let names: Vec<String> = segments
-        .iter()
-        .map(|segment| written(facts.name(segment.name)))
-        .collect();
-    mentions::full_name(mapping, &names.join("::"))
+    mentions::full_name(mapping, &names_of(facts, segments).join("::"))
+}
+
+/// The names of segments, as code writes them.
+fn names_of(facts: &SourceFacts, segments: &[Segment]) -> Vec<String> {
+    let names = segments.iter().map(|one| written(facts.name(one.name)));
+    names.collect()
 }
 
 fn rewrite_of(span: ByteSpan, from: String, to: &str) -> Rewrite {

@@ -144,11 +144,13 @@ impl Speller<'_> {
     }
 }
 
-/// Whether an import stands in a module, and in no block of it.
+/// Whether an import stands in a module, and in no block of it, nor in a module of a document.
 pub(crate) fn is_of_module(world: &World, (file, leaf): (FileId, u32)) -> bool {
     let facts = world.facts(file);
-    let scope = facts.scope(facts.declaration_of(leaf).scope);
-    matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_))
+    let declaration = facts.declaration_of(leaf);
+    let scope = facts.scope(declaration.scope);
+    let is_module = matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_));
+    is_module && declaration.origin != Origin::DocCode
 }
 
 /// What all steps of a walk have in common.

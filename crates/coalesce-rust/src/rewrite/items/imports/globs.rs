@@ -214,7 +214,8 @@ impl<'a> Settler<'_, 'a> {
     fn spend_in_document(&mut self, leaf: (FileId, u32), target: ModuleId) {
         let world = self.world();
         let space = world.space(target);
-        let mut brought = space.names.values().flatten();
+        let brought = space.names.values().flatten();
+        let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
         let may_serve = space.opaque
             || self.scan.used_globs.contains(&leaf)
             || brought.any(|binding| match binding.res {
