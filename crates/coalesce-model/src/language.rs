@@ -273,6 +273,15 @@ pub enum SameValue {
     Given,
 }
 
+/// A document that is the documentation of a module or an item.
+#[derive(Clone, Debug, Default)]
+pub struct Documentation {
+    /// Its blocks of code of the language: each line with its line break, and the bytes before the code.
+    pub code: Vec<Vec<(ByteSpan, usize)>>,
+    /// Its links to what changes, and the edit of each.
+    pub links: Vec<(Rewrite, crate::Edit)>,
+}
+
 /// The resolved modules, imports and names of one language.
 pub trait LanguageGraph: Send + Sync {
     /// How the language is written.
@@ -481,6 +490,18 @@ pub trait LanguageGraph: Send + Sync {
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;
+
+    /// What a document of the tree is where code has it for its documentation: the code in it is tests, and its links
+    /// lead to items. `None` for any other document.
+    fn documentation(
+        &self,
+        changes: &[Change],
+        path: &TreePath,
+        texts: &dyn Texts,
+    ) -> Option<Documentation> {
+        let _ = (changes, path, texts);
+        None
+    }
 
     /// What a compiler would warn of in `after`, and does not warn of in this graph, the one before: what nothing names
     /// any more, lints and conditions that stand elsewhere now.

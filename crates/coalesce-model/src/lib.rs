@@ -39,7 +39,8 @@ pub use finding::{Code, Finding, Severity};
 pub use grammar::{Grammar, Lexicon};
 pub use hash::ContentHash;
 pub use language::{
-    Allowed, DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
+    Allowed, Documentation, DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language,
+    LanguageGraph, Settings,
 };
 pub use memo::Memo;
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};

@@ -8,9 +8,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_cargo::package;
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Grammar, Import, ItemShim, Language, LanguageGraph,
-    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts, TreePath,
-    Unproven,
+    ByteSpan, Change, Documentation, Edit, Finding, FoundItem, Grammar, Import, ItemShim, Language,
+    LanguageGraph, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
+    Texts, TreePath, Unproven,
     language::{LeadingModule, LookupRegressions, RewriteOptions},
 };
 
@@ -346,6 +346,15 @@ impl LanguageGraph for RustGraph {
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
         rewrite::rewrite_fragment(self, changes, code)
+    }
+
+    fn documentation(
+        &self,
+        changes: &[Change],
+        path: &TreePath,
+        texts: &dyn Texts,
+    ) -> Option<Documentation> {
+        rewrite::documentation(self, changes, path, texts)
     }
 
     fn find_new_warnings(

@@ -1,6 +1,6 @@
 //! Documents and notebooks: code in them is code, the rest is prose.
 
-use coalesce_model::{ByteSpan, Evidence, Form, Safety};
+use coalesce_model::{ByteSpan, Documentation, Evidence, Form, Safety};
 
 use crate::{
     Found, Reason, Spans, Subject, blocks::blocks, fragment::Fragment, line_before, line_behind,
@@ -9,8 +9,17 @@ use crate::{
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
     let (blocks, language) = (blocks(text), subject.graph.grammar().lexicon());
-    for block in blocks.iter().filter(|block| block.speaks(language)) {
-        fragment(subject, &Fragment::from_lines(text, &block.lines), found);
+    let path = &found.told.path;
+    let own = subject
+        .graph
+        .documentation(subject.changes, path, subject.texts);
+    match own {
+        Some(own) => documentation(subject, text, own, found),
+        None => {
+            for block in blocks.iter().filter(|block| block.speaks(language)) {
+                fragment(subject, &Fragment::from_lines(text, &block.lines), found);
+            }
+        }
     }
     let mut fenced = Spans::default();
     for block in &blocks {
@@ -32,6 +41,20 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
                 let why = "prose; `--docs rewrite` changes it";
                 found.leave(span, Form::Prose, &from, why);
             }
+        }
+    }
+}
+
+/// Rewrites a document that code has for its documentation: what is code there, the language says.
+fn documentation(subject: &Subject<'_>, text: &str, own: Documentation, found: &mut Found) {
+    for lines in &own.code {
+        fragment(subject, &Fragment::from_lines(text, lines), found);
+    }
+    for (mut rewrite, edit) in own.links {
+        if !found.covered(edit.span) {
+            rewrite.path = found.told.path.clone();
+            found.edit(edit);
+            found.told.rewrites.push(rewrite);
         }
     }
 }

@@ -95,6 +95,49 @@ pub(super) fn code_alone(code: &str) -> Option<SourceFacts> {
     block.code(&lines).then_some(builder.facts)
 }
 
+/// A document: its links as facts, and its blocks of Rust, each line with its line break and the bytes before the code.
+pub(crate) struct Document {
+    pub facts: SourceFacts,
+    pub code: Vec<Vec<(ByteSpan, usize)>>,
+}
+
+/// Reads a document that code has for its documentation.
+pub(crate) fn document(text: &str) -> Document {
+    let mut at = 0;
+    let whole = text.split_inclusive('\n').map(|line| {
+        at += line.len();
+        ByteSpan::from_range(at - line.len()..at)
+    });
+    let whole: Vec<ByteSpan> = whole.collect();
+    let lines = whole.iter().map(|line| {
+        let said = line.of(text).unwrap_or_default();
+        let len = said.trim_end_matches(['\n', '\r']).len();
+        ByteSpan::new(line.start, line.start + index(len))
+    });
+    let lines: Vec<ByteSpan> = lines.collect();
+    let said: Vec<&str> = lines
+        .iter()
+        .map(|line| line.of(text).unwrap_or_default())
+        .collect();
+    let markdown = markdown::read(&said);
+    let mut builder = Builder::new(text);
+    let mut block = Block {
+        builder: &mut builder,
+        lines: &lines,
+    };
+    block.links(&markdown.targets);
+    let blocks = markdown.code.iter().filter(|block| is_rust(&block.info));
+    let code = blocks.map(|block| {
+        let lines = block.lines.iter();
+        let lines = lines.filter_map(|line| Some((*whole.get(line.line)?, line.range.start)));
+        lines.collect()
+    });
+    Document {
+        code: code.collect(),
+        facts: builder.facts,
+    }
+}
+
 /// Whether two doc lines belong to one text: only white space between them.
 fn follows(text: &str, pair: &[DocLine]) -> bool {
     let [first, second] = pair else { return false };
@@ -188,8 +231,12 @@ impl Block<'_, '_, '_> {
                 .collect();
             self.code(&lines);
         }
+        self.links(&markdown.targets);
+    }
+
+    fn links(&mut self, targets: &[LineRange]) {
         self.builder.origin = Origin::DocLink;
-        for target in &markdown.targets {
+        for target in targets {
             if let Some(place) = self.place(target) {
                 self.link(self.builder.slice(place), place.start);
             }

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discover::ManifestFacts;
 
+pub(crate) use docs::document;
 pub(crate) use hiding::hiding;
 pub(crate) use macros::QUOTES;
 pub(crate) use parse::{document_code, is_parsed};

@@ -1,12 +1,14 @@
 //! Code that belongs to no crate: blocks of documents. Full names are followed there, and what imports of the block
 //! bring by shorter ones.
 
+mod documentation;
 mod ways;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Texts, TreePath};
 
+pub(super) use self::documentation::{documentation, documented_module};
 use self::ways::{Spelling, Ways};
 use super::{
     mapping::Mapping,

@@ -29,10 +29,14 @@ pub(super) fn trailing_comment(text: &str, span: ByteSpan) -> Option<&str> {
 pub(super) fn removal(text: &str, span: ByteSpan) -> ByteSpan {
     let comment = trailing_comment(text, span).map_or(0, str::len);
     let with_comment = ByteSpan::new(span.start, span.end + offset(comment));
-    if prefix(text, span.start).is_some_and(|before| before.trim().is_empty()) {
-        lines::removal(text, with_comment)
-    } else {
-        with_spaces(text, span)
+    let end = line_end(text, with_comment.end);
+    let behind = text.get(with_comment.end as usize..end as usize);
+    let is_last = behind.is_some_and(|behind| behind.trim().is_empty());
+    match prefix(text, span.start) {
+        Some(before) if before.trim().is_empty() => lines::removal(text, with_comment),
+        // A line of a document goes with the marks of its comment.
+        Some(_) if is_last => ByteSpan::new(line_start(text, span.start), end),
+        _ => with_spaces(text, span),
     }
 }
 

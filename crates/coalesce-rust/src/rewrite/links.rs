@@ -144,7 +144,7 @@ fn moved_part(old: &str, part: &str, new: &str) -> Option<String> {
 }
 
 /// The edit that puts the target behind a link; `None` where it has one, or is more than a name.
-fn with_target(text: &str, edit: &Edit) -> Option<Edit> {
+pub(super) fn with_target(text: &str, edit: &Edit) -> Option<Edit> {
     let before = text.get(..edit.span.start as usize)?;
     let after = text.get(edit.span.end as usize..)?;
     let close = after.find(']')?;

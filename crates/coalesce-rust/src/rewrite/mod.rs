@@ -86,7 +86,9 @@ pub(crate) use traits::{
 };
 pub(crate) use walk::is_of_module;
 
-use coalesce_model::{Change, Edit, LanguagePlan, Rewrite, Texts, language::RewriteOptions};
+use coalesce_model::{
+    Change, Documentation, Edit, LanguagePlan, Rewrite, Texts, TreePath, language::RewriteOptions,
+};
 
 use self::{mapping::Mapping, stage::add};
 use crate::RustGraph;
@@ -114,4 +116,16 @@ pub(crate) fn rewrite_fragment(
 ) -> Vec<(Rewrite, Edit)> {
     let mapping = Mapping::new(&graph.world, changes, &fragment::NoTexts);
     fragment::rewrite(&mapping, code)
+}
+
+/// What a document is that code has for its documentation.
+pub(crate) fn documentation(
+    graph: &RustGraph,
+    changes: &[Change],
+    path: &TreePath,
+    texts: &dyn Texts,
+) -> Option<Documentation> {
+    let home = fragment::documented_module(&graph.world, path)?;
+    let mapping = Mapping::new(&graph.world, changes, texts);
+    fragment::documentation(&mapping, (path, home))
 }

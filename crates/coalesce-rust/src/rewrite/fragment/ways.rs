@@ -44,11 +44,11 @@ struct Full {
 }
 
 /// A name of a full path that leads elsewhere.
-struct Broken {
-    at: usize,
+pub(super) struct Broken {
+    pub at: usize,
     /// The full names of it before and after.
-    from: String,
-    to: String,
+    pub from: String,
+    pub to: String,
 }
 
 pub(super) struct Ways<'a> {
@@ -58,6 +58,8 @@ pub(super) struct Ways<'a> {
     freed: BTreeMap<u32, (String, String)>,
     /// Imports that are gone through.
     used: BTreeSet<u32>,
+    /// Whether what is private is named as well, as links do.
+    sees_all: bool,
 }
 
 impl<'a> Ways<'a> {
@@ -67,6 +69,15 @@ impl<'a> Ways<'a> {
             facts,
             freed: BTreeMap::new(),
             used: BTreeSet::new(),
+            sees_all: false,
+        }
+    }
+
+    /// What links of a document may lead to.
+    pub fn of_links(mapping: &'a Mapping<'a>, facts: &'a SourceFacts) -> Self {
+        Self {
+            sees_all: true,
+            ..Self::new(mapping, facts)
         }
     }
 
@@ -306,14 +317,14 @@ impl<'a> Ways<'a> {
         globs.find(brings).map(Source::Glob)
     }
 
-    /// What everybody has of a module by a name.
+    /// What a module has by a name, as far as that is seen.
     fn offered(&self, module: ModuleId, name: &str) -> impl Iterator<Item = &Binding> {
         let bindings = self.mapping.world.bindings(module, name).iter();
-        bindings.filter(|binding| binding.reach == Reach::Public)
+        bindings.filter(|binding| self.sees_all || binding.reach == Reach::Public)
     }
 
     /// The module that a full path leads to.
-    fn module(&self, names: &[String]) -> Option<ModuleId> {
+    pub fn module(&self, names: &[String]) -> Option<ModuleId> {
         let (first, rest) = names.split_first()?;
         let (_, root) = mentions::module_of(self.mapping, &[first.as_str()])?;
         rest.iter().try_fold(root, |module, name| {
@@ -325,7 +336,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The last name of a full path that leads elsewhere after.
-    fn broken(&self, names: &[String]) -> Option<Broken> {
+    pub fn broken(&self, names: &[String]) -> Option<Broken> {
         let (first, rest) = names.split_first()?;
         let (_, mut module) = mentions::module_of(self.mapping, &[first.as_str()])?;
         let mut broken = self.mapping.is_changed(module).then(|| Broken {
