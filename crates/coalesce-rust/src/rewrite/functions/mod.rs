@@ -12,6 +12,7 @@ mod expressions;
 mod found;
 mod lifetimes;
 mod lists;
+mod own_links;
 mod patterns;
 mod reader;
 mod shims;

@@ -240,7 +240,7 @@ impl MethodPlaces<'_, '_> {
     }
 
     /// The name of the function alone.
-    fn new_name(&self) -> &str {
+    pub(super) fn new_name(&self) -> &str {
         let to = &self.method.change.to;
         to.rsplit("::").next().unwrap_or_default()
     }
@@ -507,7 +507,7 @@ impl MethodPlaces<'_, '_> {
     }
 
     /// Whether a path to the function is its name, also in the end: it needs no target behind it.
-    fn is_name_alone(&self, path: &str) -> bool {
+    pub(super) fn is_name_alone(&self, path: &str) -> bool {
         let to = self.method.change.to.rsplit_once("::");
         let home = &self.sources.world[self.method.home].canonical;
         !path.contains("::") && to.is_some_and(|(parent, _)| parent == home)
@@ -643,25 +643,8 @@ impl MethodPlaces<'_, '_> {
         work.is_behind_colons(at) && (last == of || open || own)
     }
 
-    /// Links by `Self` in the documentation of the type and its blocks.
-    pub(super) fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
-        let spans = self.spans_of_type(work);
-        let sought = format!("[`Self::{}`]", self.method.name);
-        for (at, _) in work.text.match_indices(&sought) {
-            let start = u32::try_from(at).unwrap_or_default();
-            let span = ByteSpan::new(start, start + length(&sought));
-            let inside = spans.iter().any(|around| around.contains(span));
-            let moves = self.method.span.contains(span);
-            let line = work.text.get(..at).and_then(|before| before.lines().last());
-            let comment = line.is_some_and(|line| line.trim_start().starts_with("//"));
-            if inside && !moves && comment {
-                self.own_link(work, span, uses);
-            }
-        }
-    }
-
     /// Where the type is defined in a file, and its blocks there.
-    fn spans_of_type(&self, work: &FileInWork<'_>) -> Vec<ByteSpan> {
+    pub(super) fn spans_of_type(&self, work: &FileInWork<'_>) -> Vec<ByteSpan> {
         let world = self.sources.world;
         let own = world[self.method.of].definitions.iter();
         let own = own.filter(|(file, _)| *file == work.file);
@@ -669,21 +652,6 @@ impl MethodPlaces<'_, '_> {
         let blocks = world.impls_of(self.method.of);
         let blocks = blocks.filter(|site| site.file == work.file);
         own.chain(blocks.map(|site| site.span)).collect()
-    }
-
-    fn own_link(&self, work: &FileInWork<'_>, span: ByteSpan, uses: &mut UsesOfMethod) {
-        let module = self.module_at(work.file, span.start);
-        let path = module.and_then(|module| self.path_from(module, false).ok());
-        let Some(path) = path else { return };
-        let name = self.new_name();
-        let after = work.text.get(span.end as usize..).unwrap_or_default();
-        let said = match after.starts_with('(') {
-            true => format!("[`{name}`]"),
-            false if self.is_name_alone(&path) => format!("[`{path}`]"),
-            false => format!("[`{name}`]({path})"),
-        };
-        self.edit(work, span, said, uses);
-        self.tell(work, span, Form::DocLink, uses);
     }
 }
 

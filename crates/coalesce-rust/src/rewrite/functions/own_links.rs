@@ -1,0 +1,169 @@
+//! Links by `Self` in the documentation of a type and its blocks: what they lead to is a function from then on.
+
+use coalesce_model::{ByteSpan, Form};
+
+use super::uses::{FileInWork, MethodPlaces, UsesOfMethod, length};
+
+/// What is written of a link around `Self::method`.
+struct OwnLink<'t> {
+    /// Before and behind the brackets or parentheses, these included.
+    span: ByteSpan,
+    /// What says which kind is meant: `method@`.
+    kind: &'t str,
+    /// `()`, or nothing.
+    call: &'t str,
+    shape: Shape,
+}
+
+/// Where a link says what it leads to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// `[target]`, with what is read.
+    Alone,
+    /// ``[text](target)``, `[text][target]` or `[text]: target`.
+    Behind,
+}
+
+impl<'t> OwnLink<'t> {
+    /// The link that a path is the target of; `None` where it is only text.
+    fn around(text: &'t str, path: ByteSpan) -> Option<Self> {
+        let head = text.get(..path.start as usize)?;
+        let tail = text.get(path.end as usize..)?;
+        let word = |one: char| one.is_ascii_lowercase() || one == '@';
+        let plain = head.trim_end_matches(word);
+        let kind = head.get(plain.len()..).filter(|kind| kind.ends_with('@'));
+        let head = kind.map_or(head, |_| plain);
+        let call = if tail.starts_with("()") { "()" } else { "" };
+        let tail = tail.get(call.len()..)?;
+        let (head, tail, ticks) = match (head.strip_suffix('`'), tail.strip_prefix('`')) {
+            (Some(head), Some(tail)) => (head, tail, 1),
+            _ => (head, tail, 0),
+        };
+        let line = head.get(head.rfind('\n').map_or(0, |at| at + 1)..)?;
+        let behind = head.ends_with("](") && tail.starts_with([')', ' '])
+            || head.ends_with("][") && tail.starts_with(']')
+            || is_label(line) && is_end_of_definition(tail);
+        let alone = head.ends_with('[') && tail.starts_with(']');
+        let shape = match (behind, alone) {
+            (true, _) => Shape::Behind,
+            (false, true) if tail.starts_with("](") || tail.starts_with("][") => return None,
+            (false, true) => Shape::Alone,
+            (false, false) => return None,
+        };
+        let around = u32::from(shape == Shape::Alone);
+        let kind = kind.unwrap_or_default();
+        let start = path.start - length(kind) - ticks - around;
+        let end = path.end + length(call) + ticks + around;
+        Some(Self {
+            span: ByteSpan::new(start, end),
+            kind,
+            call,
+            shape,
+        })
+    }
+}
+
+/// Whether a line up to a target is a label and a colon.
+fn is_label(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches(['/', '!', '*']);
+    let line = line.trim();
+    line.starts_with('[') && line.ends_with("]:") && line.matches(']').count() == 1
+}
+
+/// Whether nothing but a title follows on a line.
+fn is_end_of_definition(tail: &str) -> bool {
+    let rest = tail.split('\n').next().unwrap_or_default();
+    rest.trim().is_empty() || rest.starts_with(" \"") && rest.trim_end().ends_with('"')
+}
+
+impl MethodPlaces<'_, '_> {
+    /// Spells links by `Self` anew.
+    pub(super) fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
+        let spans = self.spans_of_type(work);
+        let sought = format!("Self::{}", self.method.name);
+        for (at, _) in work.text.match_indices(&sought) {
+            let start = u32::try_from(at).unwrap_or_default();
+            let span = ByteSpan::new(start, start + length(&sought));
+            let inside = spans.iter().any(|around| around.contains(span));
+            let moves = self.method.span.contains(span);
+            let line = work.text.get(..at).and_then(|before| before.lines().last());
+            let comment = line.is_some_and(|line| is_comment(line.trim_start()));
+            if !inside || moves || !comment {
+                continue;
+            }
+            if let Some(link) = OwnLink::around(work.text, span) {
+                self.own_link(work, &link, uses);
+            }
+        }
+    }
+
+    fn own_link(&self, work: &FileInWork<'_>, link: &OwnLink<'_>, uses: &mut UsesOfMethod) {
+        let module = self.module_at(work.file, link.span.start);
+        let path = module.and_then(|module| self.path_from(module, false).ok());
+        let Some(path) = path else { return };
+        let name = self.new_name();
+        let kind = link.kind.replace("method@", "fn@");
+        let call = link.call;
+        let said = match link.shape {
+            Shape::Behind => format!("{kind}{path}{call}"),
+            Shape::Alone if self.is_name_alone(&path) => format!("[`{kind}{path}{call}`]"),
+            Shape::Alone => format!("[`{name}{call}`]({kind}{path})"),
+        };
+        if link.shape == Shape::Behind
+            && let Some(shown) = self.own_text(work.text, link.span)
+        {
+            self.edit(work, shown, name.to_owned(), uses);
+        }
+        self.edit(work, link.span, said, uses);
+        self.tell(work, link.span, Form::DocLink, uses);
+    }
+
+    /// What is read of a link before its target, where that is the name of the method.
+    fn own_text(&self, text: &str, target: ByteSpan) -> Option<ByteSpan> {
+        let head = text.get(..target.start as usize)?.strip_suffix("](")?;
+        let open = head.rfind("[`")? + 2;
+        let shown = head.get(open..)?.strip_suffix('`')?;
+        let shown = shown.strip_suffix("()").unwrap_or(shown);
+        let name = self.method.name.as_str();
+        let is_name = shown == name || shown.strip_prefix("Self::") == Some(name);
+        is_name.then(|| ByteSpan::from_range(open..open + shown.len()))
+    }
+}
+
+/// Whether a line is one of documentation.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("///")
+        || line.starts_with("//!")
+        || line.starts_with("/**")
+        || line.starts_with('*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_told_from_text() {
+        for (text, expected) in [
+            ("/// [`Self::take`].", Some("[`Self::take`]")),
+            ("/// [`Self::take()`].", Some("[`Self::take()`]")),
+            ("/// [Self::take]: takes it", Some("[Self::take]")),
+            ("/// [`take`](Self::take)", Some("Self::take")),
+            (
+                "/// [`take`](method@Self::take \"it\")",
+                Some("method@Self::take"),
+            ),
+            ("/// [it][Self::take]", Some("Self::take")),
+            ("/// [it]: Self::take", Some("Self::take")),
+            ("/// [it]: Self::take it", None),
+            ("/// [`Self::take`](x)", None),
+            ("/// (Self::take)", None),
+        ] {
+            let start = text.find("Self").unwrap();
+            let path = ByteSpan::from_range(start..start + "Self::take".len());
+            let found = OwnLink::around(text, path);
+            let found = found.and_then(|link| link.span.of(text));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}
