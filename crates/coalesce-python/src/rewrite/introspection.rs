@@ -10,6 +10,7 @@ use coalesce_model::{
 use rayon::prelude::*;
 
 use super::{
+    finders,
     items::{Moved, is_exported},
     mapping::Mapping,
     module_names::Readers,
@@ -361,6 +362,9 @@ fn modules_made_up<'m>(
     text: &str,
 ) -> Option<(&'m Change, ByteSpan, &'static str)> {
     let change = mapping.changes.first()?;
+    if text.contains("sys.meta_path") && finders::pass_over(text, &mapping.changes) {
+        return None;
+    }
     let mut places = text.match_indices("sys.meta_path").map(|(at, _)| at);
     let at = places.find(|at| {
         let before = text.get(..*at).unwrap_or_default();

@@ -13,6 +13,7 @@ mod entry_points;
 pub(crate) mod export_list;
 mod exports;
 mod file;
+mod finders;
 mod handed;
 mod imports;
 mod introspection;

@@ -48,7 +48,7 @@ const PLAIN_BASES: [&str; 27] = [
 ];
 
 /// What else of other libraries does nothing but give a value, by the beginnings of the names.
-const PLAIN_CALLS: [&str; 88] = [
+const PLAIN_CALLS: [&str; 89] = [
     "astropy.coordinates.",
     "astropy.time.Time",
     "astropy.units.",
@@ -120,6 +120,7 @@ const PLAIN_CALLS: [&str; 88] = [
     "scipy.",
     "secrets.",
     "shutil.which",
+    "ssl.SSLContext",
     "string.",
     "sympy.Symbol",
     "sympy.symbols",
