@@ -5,8 +5,9 @@
 
 mod elsewhere;
 mod listings;
+mod sources;
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
@@ -146,6 +147,8 @@ struct Looking<'a> {
     text: &'a str,
     texts: &'a dyn Texts,
     analysis: Analysis,
+    /// Where the folders may come from that it lists, once somebody asks; nothing where that is not known.
+    sources: OnceCell<Option<Vec<ByteSpan>>>,
 }
 
 impl<'a> Looking<'a> {
@@ -178,6 +181,7 @@ impl<'a> Looking<'a> {
             text,
             texts,
             analysis: Analysis::new(text),
+            sources: OnceCell::new(),
         };
         let mut found: Vec<Unproven> = Vec::new();
         for mover in movers {
@@ -280,7 +284,7 @@ impl<'a> Looking<'a> {
             .filter(|string| !string.documentation)
             .find_map(|string| {
                 let folder = self.folder_named(string.span, mover)?;
-                if self.is_elsewhere(string.span) {
+                if self.is_elsewhere(string.span) || !self.may_be_listed(string.span) {
                     return None;
                 }
                 Some(self.unproven(string.span, kind, mover, why(folder)))
@@ -291,11 +295,21 @@ impl<'a> Looking<'a> {
                 .folders
                 .iter()
                 .find(|folder| Some(*folder) == own.as_ref())?;
-            let at = self.text.find("__file__")?;
-            let span = ByteSpan::from_range(at..at + "__file__".len());
+            let mut places = self.text.match_indices("__file__");
+            let span = places.find_map(|(at, word)| {
+                let span = ByteSpan::from_range(at..at + word.len());
+                self.may_be_listed(span).then_some(span)
+            })?;
             Some(self.unproven(span, kind, mover, why(folder)))
         };
         named.or_else(beside)
+    }
+
+    /// Whether what stands at a place may come to a call that lists a folder.
+    fn may_be_listed(&self, span: ByteSpan) -> bool {
+        let sources = self.sources.get_or_init(|| sources::of_listings(self.text));
+        let sources = sources.as_ref();
+        sources.is_none_or(|sources| sources.iter().any(|source| source.contains(span)))
     }
 
     /// The folder of a module that a text ends with the name of.

@@ -1,7 +1,7 @@
 //! What calls list of a folder, as far as their text says it.
 
 use crate::{
-    names::{content_of, is_word},
+    names::{arguments_at, content_of, is_word},
     rewrite::module_names::in_parentheses,
 };
 
@@ -18,7 +18,8 @@ pub(super) fn may_list(text: &str, whole: &[&str], entries: &[&str]) -> bool {
 /// Whether the pattern that a text begins with may be of sources: it is not written out (`"*.json" + …`), or it neither ends
 /// with the extension of something else nor begins with what no entry does.
 fn may_match(text: &str, entries: &[&str]) -> bool {
-    let Some(pattern) = literal(text).or_else(|| joined(text)) else {
+    let pattern = literal(text).or_else(|| joined(text));
+    let Some(pattern) = pattern.or_else(|| behind(text)) else {
         return true;
     };
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
@@ -58,6 +59,17 @@ fn joined(text: &str) -> Option<&str> {
     let plain = called.chars().all(|c| is_word(c) || c == '.');
     let last = inside.rsplit(',').next()?.trim();
     content_of(last).filter(|_| plain && inside.contains(','))
+}
+
+/// The one pattern among the arguments behind the first one: `find_glob(folder, "*.nii.gz")`.
+fn behind(text: &str) -> Option<&str> {
+    let arguments = arguments_at(text, 0);
+    let others = arguments.iter().skip(1);
+    let mut patterns = others.filter_map(|(_, argument)| {
+        let value = argument.rsplit('=').next()?.trim();
+        content_of(value).filter(|value| value.contains('*'))
+    });
+    patterns.next().filter(|_| patterns.next().is_none())
 }
 
 /// The folders that a file in the folder `own` lists, where every call that lists one says which: `Path(__file__)`, the
@@ -136,6 +148,9 @@ mod tests {
             ("glob.glob(os.path.join(folder, '*.py'))", true),
             ("glob.glob(os.path.join(folder, name))", true),
             ("glob.glob(os.path.join(folder, '*.lua') + x)", true),
+            ("sglob(folder / 'label', '*.nii.gz')", false),
+            ("sglob(folder, '*.py')", true),
+            ("sglob(folder, '*.c', '*.py')", true),
         ] {
             assert_eq!(may_list(text, &[], &["tools", "added"]), expected, "{text}");
         }
