@@ -242,8 +242,8 @@ pub(super) struct Code {
 struct Braces {
     /// The types whose literal or pattern they may be.
     of: BTreeSet<ItemId>,
-    /// Whether generic arguments stand between them and the type.
-    behind_generics: bool,
+    /// Whether generic arguments stand between them and the type, or it is an associated one.
+    is_of_other_name: bool,
     /// Whether a macro is given the path in front of them: `$type { … }`.
     is_given: bool,
     /// Whether they are those of an attribute on a field.
@@ -296,10 +296,15 @@ impl Code {
             if other { BTreeSet::new() } else { types }
         };
         self.words(&text, span, &behind_dot);
-        self.literals(&text, span, &|path: Token| match path.span.of(&text) {
+        let types = |path: Token| match path.span.of(&text) {
             Some("Self") => of_self(path.span.start),
             _ => paths.ends.get(&path.span.end).cloned().unwrap_or_default(),
-        });
+        };
+        let is_enum = |item: &ItemId| tree.world[item].kind == ItemKind::Enum;
+        let of_associated = |path: Token| {
+            is_behind_self(&text, path) && !of_self(path.span.start).iter().any(is_enum)
+        };
+        self.literals(&text, span, (&types, &of_associated));
         let is_alias = |item: &ItemId| {
             let node = &tree.world[item];
             node.kind == ItemKind::TypeAlias
@@ -310,7 +315,12 @@ impl Code {
 
     /// The fields that literals and patterns say: names that follow a brace or a comma inside of the
     /// braces behind a path.
-    fn literals(&mut self, text: &str, span: ByteSpan, types: &dyn Fn(Token) -> BTreeSet<ItemId>) {
+    fn literals(
+        &mut self,
+        text: &str,
+        span: ByteSpan,
+        (types, of_associated): (&dyn Fn(Token) -> BTreeSet<ItemId>, &dyn Fn(Token) -> bool),
+    ) {
         let mut open: Vec<Braces> = Vec::new();
         let (mut before, mut last): (Option<Token>, Option<Token>) = (None, None);
         let mut starts = false;
@@ -322,7 +332,7 @@ impl Code {
                 let of = braces.of.iter();
                 self.in_literals
                     .extend(of.map(|item| (*item, name.to_owned())));
-                let by_alias = braces.behind_generics || braces.is_given;
+                let by_alias = braces.is_of_other_name || braces.is_given;
                 self.aliased.extend(by_alias.then(|| name.to_owned()));
             }
             let is_given = last.is_some_and(|one| one.is(b'$'));
@@ -336,7 +346,8 @@ impl Code {
                     let path = before.filter(|token| brace == b'{' && token.is_ident());
                     open.push(Braces {
                         of: path.map(types).unwrap_or_default(),
-                        behind_generics: before.is_some_and(|token| token.is(b'>')),
+                        is_of_other_name: before.is_some_and(|token| token.is(b'>'))
+                            || path.is_some_and(of_associated),
                         is_given: brace == b'{' && is_given,
                         is_attribute: starts && before.is_some_and(|token| token.is(b'#')),
                     });
@@ -479,6 +490,18 @@ impl Code {
     pub fn items(&self) -> &BTreeSet<ItemId> {
         &self.items
     }
+}
+
+/// Whether a name is that of an associated type, of the type around: `Self::IntoIter`. A constant has a block behind it.
+fn is_behind_self(text: &str, name: Token) -> bool {
+    let said = name.span.of(text).unwrap_or_default();
+    if !said.starts_with(char::is_uppercase) || !said.contains(char::is_lowercase) {
+        return false;
+    }
+    let before = text.get(..name.span.start as usize).unwrap_or_default();
+    let path = before.trim_end().strip_suffix("::").map(str::trim_end);
+    let own = path.and_then(|path| path.strip_suffix("Self"));
+    own.is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 impl Receivers {
