@@ -63,6 +63,8 @@ pub struct PythonFacts {
     pub imports_by_value: bool,
     /// Distributions that a project file says are always installed along.
     pub requirements: Vec<String>,
+    /// What a project file says of the distribution that its folder is.
+    pub distribution: DeclaredDistribution,
     /// Full names of compiled modules that a project file says are built.
     pub extensions: Vec<String>,
     /// What executing the file and calling its definitions does, in order.
@@ -73,6 +75,17 @@ pub struct PythonFacts {
     pub warning: Option<ByteSpan>,
     /// Functions of the module that put what they are given, or something else, into what lasts.
     pub storing_functions: Vec<String>,
+}
+
+/// What a project file says of a distribution, besides what is always installed along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredDistribution {
+    /// Its name as it is written; none where the file is one of settings alone.
+    pub name: Option<String>,
+    /// What is installed along where somebody asks for more: extras, groups for tests.
+    pub on_request: Vec<String>,
+    /// What is installed along is worked out when it is built.
+    pub worked_out: bool,
 }
 
 impl PythonFacts {

@@ -12,7 +12,7 @@ mod resolved;
 
 use std::sync::{Arc, OnceLock};
 
-use absent::{declared, extensions};
+use absent::{declared, extensions, project_files};
 use bindings::{Bound, bindings, exports, star_imports};
 use coalesce_model::{
     Allowed, Guard, Import, LanguageKind, Mention, Module, ModuleKind, Root, Settings, TreePath,
@@ -79,6 +79,8 @@ pub struct PythonGraph {
     built: FxHashSet<String>,
     /// Distributions that project files say are always installed along.
     pub(crate) requirements: FxHashSet<String>,
+    /// What each project file declares.
+    pub(crate) projects: Vec<(TreePath, Arc<PythonFacts>)>,
     /// What manifests allow to change when modules are imported.
     pub(crate) allowed: Allowed,
     /// Whether refusals say what would help.
@@ -129,6 +131,7 @@ impl PythonGraph {
             extensions: extensions(paths),
             built: declared(files, |facts| &facts.extensions),
             requirements: declared(files, |facts| &facts.requirements),
+            projects: project_files(files),
             allowed: settings.allowed.clone(),
             advice: settings.advice,
             ..Self::default()

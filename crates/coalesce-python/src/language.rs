@@ -27,7 +27,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 25;
+    const FACTS_VERSION: u32 = 26;
 
     const STRUCTURE_IS_LESS: bool = true;
 
@@ -228,6 +228,7 @@ impl LanguageGraph for PythonGraph {
     ) -> Vec<Unproven> {
         let mut unproven = executed::differences(self, after, changes, before_texts);
         unproven.extend(requirements::waiting(self, after, changes));
+        unproven.extend(requirements::other_distributions(self, after, changes));
         unproven
     }
 

@@ -1,11 +1,12 @@
 //! What project files declare: import roots, compiled modules, and what is always installed along.
 
+mod distribution;
 mod setup;
 
 use coalesce_model::{Texts, TreePath};
 use toml_edit::Item;
 
-use crate::facts::PythonFacts;
+use crate::facts::{DeclaredDistribution, PythonFacts};
 
 pub use setup::setup_py;
 
@@ -36,6 +37,7 @@ fn pyproject(text: &str) -> Option<PythonFacts> {
     Some(PythonFacts {
         declared_roots: roots(&document),
         requirements: requirements(&document),
+        distribution: distribution::of_pyproject(&document),
         extensions: extensions(&document),
         ..PythonFacts::default()
     })
@@ -214,19 +216,23 @@ fn strings(item: &Item) -> Vec<String> {
 /// `package_dir`, `where` and `install_requires` of setuptools' own format.
 fn setup_cfg(text: &str) -> PythonFacts {
     let mut found = PythonFacts::default();
-    let mut key = String::new();
+    let (mut key, mut section) = (String::new(), "");
     for line in text.lines() {
         if line.starts_with('[') {
             key.clear();
-        } else if let Some((name, rest)) = line
-            .split_once('=')
-            .filter(|_| !line.starts_with([' ', '\t']))
-        {
-            key = name.trim().to_owned();
-            setup_value(&mut found, &key, rest);
-        } else {
-            setup_value(&mut found, &key, line);
+            section = line.trim();
+            continue;
         }
+        let pair = line.split_once('=');
+        let value = match pair.filter(|_| !line.starts_with([' ', '\t'])) {
+            Some((name, rest)) => {
+                name.trim().clone_into(&mut key);
+                rest
+            }
+            None => line,
+        };
+        setup_value(&mut found, &key, value);
+        distribution_value(&mut found.distribution, (section, &key), value.trim());
     }
     found
 }
@@ -246,5 +252,18 @@ fn setup_value(found: &mut PythonFacts, key: &str, value: &str) {
     if let Some(root) = root.filter(|root| !root.is_empty()) {
         let reason = format!("declared by {key} in setup.cfg");
         found.declared_roots.push((root.to_owned(), reason));
+    }
+}
+
+/// One value of a key of `setup.cfg`, as far as it says something of the distribution.
+fn distribution_value(found: &mut DeclaredDistribution, (section, key): (&str, &str), value: &str) {
+    match (section, key) {
+        _ if value.is_empty() || value.starts_with('#') => {}
+        ("[metadata]", "name") => found.name = Some(value.to_owned()),
+        ("[options]", "install_requires") => found.worked_out |= value.starts_with("file:"),
+        ("[options.extras_require]", _) | ("[options]", "tests_require") => {
+            found.on_request.push(distribution(value));
+        }
+        _ => {}
     }
 }

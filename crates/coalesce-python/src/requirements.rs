@@ -8,6 +8,7 @@
 //! what stands under a guard, which would take another way without a word.
 
 mod advice;
+mod distributions;
 mod guarded;
 pub(crate) mod standard;
 mod waiting;
@@ -20,7 +21,12 @@ use coalesce_model::{
 };
 use rustc_hash::FxHashMap;
 
-pub use self::waiting::{runs_besides, waiting};
+pub use self::{
+    distributions::unproven as other_distributions,
+    waiting::{runs_besides, waiting},
+};
+
+use self::distributions::{Distributions, origin};
 
 use crate::{
     facts::{ImportStatement, Leaf},
@@ -40,13 +46,15 @@ pub struct Needs<'g> {
     own: Vec<Libraries>,
     /// What is imported by the name of something of the tree that is not there.
     absent: Libraries,
+    /// The distributions that lie in the tree: to each other they are libraries.
+    distributions: Distributions,
 }
 
 /// What changes for the worse, or without a word, when modules are imported.
 pub fn regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Finding> {
     let (old, new) = (Needs::new(before), Needs::new(after));
     let pairs = pairs(before, after, changes);
-    let mut findings = grown(&old, &new, &pairs);
+    let mut findings = grown(&old, &new, &pairs, &made(&old, &new, changes));
     let alone = findings.is_empty();
     findings.extend(guarded::changed((&old, &new), &pairs, alone));
     findings
@@ -95,6 +103,7 @@ impl<'g> Needs<'g> {
             loads: vec![Vec::new(); count],
             own: vec![Libraries::new(); count],
             absent: Libraries::new(),
+            distributions: Distributions::new(graph),
         };
         for (module, facts) in graph.facts.iter().enumerate() {
             let leaves = facts.import_leaves();
@@ -119,9 +128,10 @@ impl<'g> Needs<'g> {
             }
             None => self.reaches(module, import, leaf),
         };
+        let others = self.distributions.others(module, &targets);
         if let (Some(loads), Some(own)) = (self.loads.get_mut(module), self.own.get_mut(module)) {
             loads.extend(targets);
-            own.extend(library);
+            own.extend(library.into_iter().chain(others));
         }
     }
 
@@ -265,13 +275,45 @@ impl<'g> Needs<'g> {
     }
 }
 
+/// Modules that come into being and need another distribution of the tree, which nothing of their own one did.
+fn made<'n>(old: &'n Needs<'_>, new: &'n Needs<'_>, changes: &[Change]) -> Vec<(&'n String, Pair)> {
+    let mut found = Vec::new();
+    for (module, needed) in new.of.iter().enumerate() {
+        let missed = |library: &&String| {
+            let given = new.distributions.gives(new.graph, module, library);
+            given == Some(false) && !new.is_allowed(library)
+        };
+        let missed: Vec<&String> = needed.iter().filter(missed).collect();
+        let from = || origin(old.graph, new.graph, changes, module);
+        let from = (!missed.is_empty()).then(from).flatten();
+        let Some(from) = from.filter(|from| from.made) else {
+            continue;
+        };
+        let had = |library: &str| {
+            let mut had = from.had.iter().filter_map(|each| old.of.get(*each));
+            had.any(|had| had.contains(library))
+        };
+        let new = missed.into_iter().filter(|library| !had(library));
+        found.extend(new.map(|library| (library, (from.place, module))));
+    }
+    found
+}
+
 /// Modules that would need a library that they did not need.
-fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
+fn grown(
+    old: &Needs<'_>,
+    new: &Needs<'_>,
+    pairs: &[Pair],
+    made: &[(&String, Pair)],
+) -> Vec<Finding> {
     let mut by_library: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
     for pair in pairs {
         for library in newly_needed(old, new, *pair) {
             by_library.entry(library).or_default().push(*pair);
         }
+    }
+    for (library, pair) in made {
+        by_library.entry(library).or_default().push(*pair);
     }
     let libraries: BTreeSet<&str> = by_library.keys().copied().collect();
     let line = advice::requirements(&new.graph.allowed, &libraries);
@@ -326,6 +368,9 @@ fn newly_needed<'n>(old: &'n Needs<'_>, new: &'n Needs<'_>, (before, after): Pai
         new.absent.contains(library) && !matches!(known(), Entity::Missing | Entity::External)
     };
     let is_given = |library: &String| {
+        if let Some(given) = new.distributions.gives(new.graph, after, library) {
+            return given;
+        }
         is_taken_away(library)
             || (tests && library == "pytest")
             || (failed && new.absent.contains(library))
@@ -353,7 +398,7 @@ fn new_requirement(
     let (before, after) = *modules.iter().min_by_key(depth)?;
     let path = old.graph.modules.get(before)?.path.clone();
     let others = further_modules(modules.len() - 1);
-    let why = why_needed(new, library);
+    let why = why_needed(new, after, library);
     let message = format!(
         "after the migration, importing `{}`{others} would need `{library}`, {why}: {}",
         new.name(after),
@@ -369,9 +414,17 @@ fn told_way(needs: &Needs<'_>, module: usize, library: &str) -> String {
     way.join(" imports ")
 }
 
-fn why_needed(needs: &Needs<'_>, library: &str) -> &'static str {
+fn why_needed(needs: &Needs<'_>, module: usize, library: &str) -> &'static str {
     match needs.absent.contains(library) {
         true => "which is not there",
+        false
+            if needs
+                .distributions
+                .gives(needs.graph, module, library)
+                .is_some() =>
+        {
+            "another project of the tree, which its own project does not declare"
+        }
         false => "which it does not need now",
     }
 }

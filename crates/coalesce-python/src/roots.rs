@@ -97,7 +97,8 @@ impl FilePlace<'_> {
     }
 }
 
-fn is_project_file(path: &TreePath) -> bool {
+/// Whether a file says what a project consists of.
+pub fn is_project_file(path: &TreePath) -> bool {
     matches!(
         path.file_name(),
         "pyproject.toml" | "setup.cfg" | "setup.py"

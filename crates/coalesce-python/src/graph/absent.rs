@@ -6,7 +6,7 @@ use coalesce_model::{Module, TreePath, manifest::nearest};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Entity, PythonGraph};
-use crate::{facts::PythonFacts, names::is_or_below};
+use crate::{facts::PythonFacts, names::is_or_below, roots::is_project_file};
 
 impl PythonGraph {
     /// What a name is that no module has: outside, missing, or opaque.
@@ -169,6 +169,14 @@ pub(super) fn declared(
         .iter()
         .flat_map(|(_, facts)| of(facts).iter().cloned())
         .collect()
+}
+
+/// The project files, with what each of them declares.
+pub(super) fn project_files(
+    files: &[(TreePath, Arc<PythonFacts>)],
+) -> Vec<(TreePath, Arc<PythonFacts>)> {
+    let project_files = files.iter().filter(|(path, _)| is_project_file(path));
+    project_files.cloned().collect()
 }
 
 /// Stems of compiled modules and their sources, by directory.

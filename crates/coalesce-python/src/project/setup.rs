@@ -56,11 +56,29 @@ impl Setup {
             });
             self.root(own.and_then(|item| text(&item.value)), "package_dir");
         }
-        if let Some(Expr::List(list)) = keyword(arguments, "install_requires") {
-            let lines = list.elts.iter().filter_map(text);
-            self.facts
-                .requirements
-                .extend(lines.map(|line| super::distribution(&line)));
+        let distribution = &mut self.facts.distribution;
+        distribution.name = keyword(arguments, "name").and_then(text);
+        if let Some(Expr::Dict(extras)) = keyword(arguments, "extras_require") {
+            let lists = extras.items.iter().map(|item| &item.value);
+            let lists = lists.filter_map(Expr::as_list_expr);
+            let lines = lists.flat_map(|list| list.elts.iter().filter_map(text));
+            let names = lines.map(|line| super::distribution(&line));
+            distribution.on_request.extend(names);
+        }
+        match keyword(arguments, "install_requires") {
+            Some(Expr::List(list)) => {
+                let lines = list.elts.iter().filter_map(text);
+                distribution.worked_out |= lines.clone().count() < list.elts.len();
+                self.facts
+                    .requirements
+                    .extend(lines.map(|line| super::distribution(&line)));
+            }
+            Some(_) => distribution.worked_out = true,
+            // `setup(**settings)` says it elsewhere.
+            None => {
+                let mut keywords = arguments.keywords.iter();
+                distribution.worked_out |= keywords.any(|keyword| keyword.arg.is_none());
+            }
         }
     }
 
