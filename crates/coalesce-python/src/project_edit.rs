@@ -4,6 +4,7 @@
 //! else of a project file is touched here.
 
 mod builds;
+mod included;
 mod modules;
 mod tools;
 
@@ -57,6 +58,7 @@ impl ListKind {
 }
 
 pub use builds::names_in_builds;
+pub use included::check as check_what_is_built;
 pub use modules::module_lists;
 pub use tools::names_in_settings;
 
@@ -103,8 +105,17 @@ fn project_files(texts: &dyn Texts) -> Vec<(TreePath, Arc<str>)> {
 fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> {
     let mut new = BTreeSet::new();
     let made: BTreeMap<&TreePath, ()> = plan.creates.iter().map(|file| (&file.path, ())).collect();
+    let items = mapping.items.list.iter().filter(|moved| moved.travels());
+    let directories = items.map(|moved| {
+        let file = moved.path_after(mapping);
+        (&moved.change.to, file.and_then(|file| file.parent()))
+    });
+    for (name, directory) in directories {
+        new.extend(made_above((name, directory), &made));
+    }
     for change in &mapping.changes {
-        new.extend(made_above(mapping, change, &made));
+        let directory = directory_after(mapping, change);
+        new.extend(made_above((&change.to, directory), &made));
         let shimmed = mapping
             .graph
             .modules
@@ -129,14 +140,12 @@ fn directory_after(mapping: &Mapping<'_>, change: &Change) -> Option<TreePath> {
     }
 }
 
-/// The packages around what a change moves that the plan makes.
+/// The packages around what goes to a name, in a directory, that the plan makes.
 fn made_above(
-    mapping: &Mapping<'_>,
-    change: &Change,
+    (name, mut directory): (&str, Option<TreePath>),
     made: &BTreeMap<&TreePath, ()>,
 ) -> Vec<String> {
-    let mut directory = directory_after(mapping, change);
-    let mut name = change.to.as_str();
+    let mut name = name;
     let mut new = Vec::new();
     while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
         let file = package.join("__init__.py");

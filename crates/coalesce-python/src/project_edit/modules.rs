@@ -19,6 +19,10 @@ pub fn module_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
         return;
     }
     for (path, text) in project_files(texts) {
+        let found = new
+            .iter()
+            .filter(|(_, file)| is_looked_for(mapping, &path, file));
+        let new: BTreeSet<&str> = found.map(|(name, _)| *name).collect();
         for list in lists(&path, &text, ListKind::Modules) {
             update(mapping, (&path, &text), &list, &new, plan);
         }
@@ -28,21 +32,35 @@ pub fn module_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
     }
 }
 
-/// Modules in no package that are there after the plan and were not before.
-fn new_modules<'m>(mapping: &'m Mapping<'_>) -> BTreeSet<&'m str> {
+/// Modules in no package that are there after the plan and were not before, each with its file.
+fn new_modules<'m>(mapping: &'m Mapping<'_>) -> BTreeSet<(&'m str, Option<TreePath>)> {
     let graph = mapping.graph;
-    let is_file = |change: &&Change| {
-        let module = graph.find(None, &change.from);
-        let module = module.and_then(|index| graph.modules.get(index));
-        module.is_some_and(|module| !module.package)
-    };
     let modules = mapping.changes.iter();
     let modules = modules.filter(|change| change.kind == ChangeKind::Move);
-    let modules = modules.filter(is_file).map(|change| change.to.as_str());
+    let modules = modules.filter_map(|change| {
+        let module = graph.modules.get(graph.find(None, &change.from)?)?;
+        let file = mapping.files.get(&module.path).cloned();
+        (!module.package).then_some((change.to.as_str(), file))
+    });
     let items = mapping.items.list.iter();
     let items = items.filter(|moved| moved.travels() && moved.target.is_none());
-    let all = modules.chain(items.map(|moved| moved.parent.as_str()));
-    all.filter(|name| !name.contains('.')).collect()
+    let items = items.map(|moved| (moved.parent.as_str(), moved.path_after(mapping)));
+    let all = modules.chain(items);
+    all.filter(|(name, _)| !name.contains('.')).collect()
+}
+
+/// Whether the build of a project file looks for modules at the top where a file is: beside it, or in a folder that it
+/// or a file beside it says.
+fn is_looked_for(mapping: &Mapping<'_>, project: &TreePath, file: &Option<TreePath>) -> bool {
+    let Some(folder) = file.as_ref().and_then(TreePath::parent) else {
+        return true;
+    };
+    let around = project.parent().unwrap_or_else(TreePath::root);
+    let declared = mapping.graph.projects.iter();
+    let mut declared = declared
+        .filter(|(path, _)| path.parent().unwrap_or_else(TreePath::root) == around)
+        .flat_map(|(_, facts)| &facts.declared_roots);
+    folder == around || declared.any(|(root, _)| around.join(root).is_ok_and(|root| root == folder))
 }
 
 /// The name of an entry after the plan; none where nothing is left that it names.

@@ -40,7 +40,7 @@ struct SettingValue {
 }
 
 /// Keys whose values are names of packages and modules, folders, and patterns of both.
-const FOLLOWED: [(&str, SettingRole); 29] = [
+const FOLLOWED: [(&str, SettingRole); 30] = [
     ("exclude", SettingRole::AnyFolder),
     ("extend_exclude", SettingRole::AnyFolder),
     ("files", SettingRole::Folder),
@@ -57,6 +57,7 @@ const FOLLOWED: [(&str, SettingRole); 29] = [
     ("only_include", SettingRole::Folder),
     ("package", SettingRole::Name),
     ("packages", SettingRole::Name),
+    ("only_include", SettingRole::Folder),
     ("paths", SettingRole::Folder),
     ("plugins", SettingRole::Name),
     ("python_packages", SettingRole::Name),
@@ -267,10 +268,8 @@ impl SettingsFile<'_> {
 
     /// Brings the path of a file up to date that is a module by itself: `testpaths = ["test_gpu.py"]`.
     fn file(&self, span: ByteSpan, role: SettingRole, change: &Change, plan: &mut LanguagePlan) {
-        let takes_paths = !matches!(
-            role,
-            SettingRole::Name | SettingRole::Built | SettingRole::Unknown
-        );
+        let takes_paths = !matches!(role, SettingRole::Name | SettingRole::Unknown);
+        let both = role == SettingRole::Built && change.shim.is_some();
         let around = self.path.parent().unwrap_or_else(TreePath::root);
         let graph = self.mapping.graph;
         let module = graph.find(None, &change.from);
@@ -280,6 +279,8 @@ impl SettingsFile<'_> {
         let new = module.and_then(|module| self.mapping.files.get(&module.path));
         let new = new.filter(|_| is_it && takes_paths && change.kind == ChangeKind::Move);
         match new.map(|new| new.strip_prefix(&around)) {
+            // The file stays as a shim, and what is built needs the new one as well.
+            Some(_) if both => doubt((self.path, span), change, plan),
             Some(Some(new)) => rename((self.path, span), (change, new), plan),
             Some(None) => doubt((self.path, span), change, plan),
             None => {}

@@ -63,6 +63,7 @@ pub use items::{same_value, signatures_apart};
 pub(crate) use list::remove as remove_from_list;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
+pub(crate) use pytest::fits;
 pub(crate) use search_path::is_program;
 
 use std::collections::BTreeMap;
@@ -204,6 +205,7 @@ fn in_one_way(
     project_edit::names_in_settings(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
+    project_edit::check_what_is_built(&mapping, texts, &mut plan);
     plan
 }
 
