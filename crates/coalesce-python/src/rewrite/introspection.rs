@@ -116,6 +116,10 @@ pub fn check(
                 let why = "it goes by the module names of definitions, which come to be others";
                 (UnprovenKind::OwnPlace, change, span, why)
             });
+            let placed = readers.place_asked((index, &text)).map(|(span, change)| {
+                let why = "it asks where a definition stands, which comes to be elsewhere";
+                (UnprovenKind::OwnPlace, change, span, why)
+            });
             let others = [
                 exports_walked(mapping, (index, &text)),
                 modules_made_up(mapping, &text),
@@ -124,7 +128,7 @@ pub fn check(
                 .into_iter()
                 .flatten()
                 .map(|(change, span, why)| (UnprovenKind::RuntimeTable, change, span, why));
-            let told = apart.into_iter().chain(others);
+            let told = apart.into_iter().chain(placed).chain(others);
             found.extend(told.map(|(kind, change, span, why)| Unproven {
                 path: module.path.clone(),
                 span: Some(span),

@@ -6,6 +6,7 @@
 
 mod ancestors;
 mod compared;
+mod definition_places;
 mod handed_classes;
 mod library;
 mod namespaces;

@@ -35,7 +35,7 @@ pub enum Word {
     Named,
 }
 
-const PATTERNS: [(&str, Word); 54] = [
+const PATTERNS: [(&str, Word); 59] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -62,6 +62,11 @@ const PATTERNS: [(&str, Word); 54] = [
     (".__module__", Word::Module),
     ("\"__module__\"", Word::Module),
     ("'__module__'", Word::Module),
+    ("getfile(", Word::Module),
+    ("co_filename", Word::Module),
+    ("__globals__", Word::Module),
+    ("whichmodule(", Word::Module),
+    ("getsourcefile(", Word::Module),
     (".__name__", Word::Name),
     ("__qualname__", Word::Name),
     ("__annotations__", Word::Annotations),
