@@ -60,7 +60,7 @@ impl ListKind {
 pub use builds::names_in_builds;
 pub use included::check as check_what_is_built;
 pub use modules::module_lists;
-pub use tools::names_in_settings;
+pub use tools::{modules_in_heads, names_in_settings};
 
 /// One entry of a list.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> 
     let items = mapping.items.list.iter().filter(|moved| moved.travels());
     let directories = items.map(|moved| {
         let file = moved.path_after(mapping);
-        (&moved.change.to, file.and_then(|file| file.parent()))
+        (&moved.parent, file.and_then(|file| file.parent()))
     });
     for (name, directory) in directories {
         new.extend(made_above((name, directory), &made));

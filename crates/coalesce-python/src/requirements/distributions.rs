@@ -182,9 +182,9 @@ pub fn unproven(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -
         };
         let had = origin.had.iter();
         let had: Libraries = had.flat_map(|each| loosely_needed(&old, *each)).collect();
-        let lost = needed
-            .difference(&had)
-            .filter(|name| !new.is_allowed(name) && new.misses(module, name));
+        let lost = needed.difference(&had).filter(|name| {
+            !new.is_allowed(name) && new.misses(module, name) && !new.is_refused(module, name)
+        });
         let place = origin.place;
         unproven.extend(lost.filter_map(|name| told(before, place, (new.name(module), name))));
     }
@@ -224,6 +224,12 @@ fn shims(new: &Needs<'_>, before: &PythonGraph, changes: &[Change]) -> Vec<Unpro
 }
 
 impl Needs<'_> {
+    /// Whether importing a module fails for certain where a distribution is missing, which its own one does not declare.
+    fn is_refused(&self, module: usize, name: &str) -> bool {
+        let certain = self.own.get(module).is_some_and(|own| own.contains(name));
+        certain && self.distributions.gives(self.graph, module, name) == Some(false)
+    }
+
     /// Whether a distribution of the tree may be missing where a module is.
     fn misses(&self, module: usize, name: &str) -> bool {
         let other = self.distributions.named(name);
