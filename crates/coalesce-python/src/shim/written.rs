@@ -36,12 +36,42 @@ pub fn helps(text: &str) -> bool {
 /// The condition that a frame of another shim meets, which shims did not have from the beginning.
 const OTHER_SHIMS: &str = r#"or{"target""warn"}<=setframe.f_code.co_freevars"#;
 
+/// What shims and their helper say of types, which they did not from the beginning: each with what stood in its place.
+const TYPED: [(&str, &str); 21] = [
+    ("->None:", ":"),
+    ("->object:", ":"),
+    ("->property:", ":"),
+    (r#"->"types.ModuleType":"#, ":"),
+    (r#"->"list[str]":"#, ":"),
+    (r#":"set[tuple[strint]]""#, ""),
+    (r#":"set[tuple[strstrint]]""#, ""),
+    (r#":"typing.Optional[types.FrameType]""#, ""),
+    (
+        r#":"typing.Mapping[strstr]"=types.MappingProxyType{}"#,
+        "=None",
+    ),
+    ("renamed=renamedor{}", ""),
+    (r#":"dict[strtuple[strstr]]""#, ""),
+    (r#":"dict[strtyping.Any]""#, ""),
+    (r#":"dict[strstr]""#, ""),
+    (":str", ""),
+    (":object", ""),
+    (":bool", ""),
+    ("importtyping", ""),
+    ("importtypes", ""),
+    ("#type:ignore[misc]", ""),
+    ("ownseen=varsshimset", "own=varsshimseen=set"),
+    ("local", "own"),
+];
+
 /// A text without what a formatter changes, and what releases do.
 fn tokens(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_whitespace());
     let kept = kept.filter(|c| !matches!(c, '(' | ')' | ',' | '\\'));
     let kept: String = kept.map(|c| if c == '\'' { '"' } else { c }).collect();
-    kept.replace(OTHER_SHIMS, "")
+    let kept = kept.replace(OTHER_SHIMS, "");
+    let typed = TYPED.iter();
+    typed.fold(kept, |kept, (typed, plain)| kept.replace(typed, plain))
 }
 
 /// Whether a text begins with a template; each of its places, in upper case between two `@`, stands for a part of a
@@ -97,6 +127,13 @@ mod tests {
         let earlier = shim().replace(condition, "");
         assert_ne!(earlier, shim());
         assert!(defines(&earlier, "_forward"));
+        let untyped = shim()
+            .replace(": str", "")
+            .replace(" -> object:", ":")
+            .replace(" -> None:", ":")
+            .replace(": \"typing.Optional[types.FrameType]\"", "");
+        assert_ne!(untyped, shim());
+        assert!(defines(&untyped, "_forward"));
     }
 
     #[test]
