@@ -119,6 +119,14 @@ impl<'a> File<'a> {
         self.mapping.has_shim(name)
     }
 
+    /// Whether the file says types alone.
+    pub fn is_stub(&self) -> bool {
+        let own = self
+            .module
+            .and_then(|module| self.graph().modules.get(module));
+        own.is_some_and(|own| own.path.extension() == Some("pyi"))
+    }
+
     /// Whether this is the stub of a package that `lazy_loader` reads when it runs.
     pub fn is_lazy_stub(&self) -> bool {
         let graph = self.graph();

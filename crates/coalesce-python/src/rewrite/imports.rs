@@ -4,7 +4,7 @@ mod stars;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Form, Guard, Uses, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Form, Guard, UnprovenKind, Uses, finding::codes};
 
 use stars::check_star;
 
@@ -69,6 +69,8 @@ pub struct Destination {
     pub own: bool,
     /// Uses in this file take the new name, so that no alias is needed.
     pub uses_follow: bool,
+    /// A statement below the import gives it the name that the file offers.
+    pub named_below: bool,
 }
 
 fn from_statement(
@@ -109,7 +111,11 @@ fn from_statement(
         from,
         base: &base,
     };
+    let offers = statement.keep_offers(&mut destinations, found);
     statement.rewrite(&destinations, found);
+    for offer in offers {
+        found.add_statement(file.place_after(import), offer);
+    }
     uses.into_iter().for_each(|edit| found.push(edit));
 }
 
@@ -220,6 +226,7 @@ impl Destination {
             changed,
             own: false,
             uses_follow: false,
+            named_below: false,
         }
     }
 
@@ -232,6 +239,7 @@ impl Destination {
             changed: true,
             own: own.as_ref() == Some(&moved.parent),
             uses_follow: false,
+            named_below: false,
         })
     }
 
@@ -244,6 +252,7 @@ impl Destination {
             changed: true,
             own: false,
             uses_follow: false,
+            named_below: false,
         })
     }
 
@@ -269,6 +278,7 @@ impl Destination {
             name: item,
             own,
             uses_follow: false,
+            named_below: false,
         }
     }
 }
@@ -372,6 +382,39 @@ impl Statement<'_> {
     ) -> impl Iterator<Item = (&Leaf, &'d Destination)> {
         let leaves = self.import.leaves.iter().zip(destinations);
         leaves.filter(move |(_, to)| wanted(to))
+    }
+
+    /// Goes on offering what `import a as a` offers, where that gets another name: `b as a` is no offer to who reads types.
+    /// Gives the statements that do so, and doubts what has none.
+    fn keep_offers(&self, destinations: &mut [Destination], found: &mut FileEdits) -> Vec<String> {
+        let mut statements = Vec::new();
+        for (leaf, to) in self.import.leaves.iter().zip(destinations) {
+            let (old, new) = (leaf.bound(), to.name.as_str());
+            let as_it_is = leaf
+                .alias
+                .as_ref()
+                .is_some_and(|alias| alias.text == leaf.name.text);
+            if !as_it_is || !to.changed || to.own || old == new || self.is_listed(old) {
+                continue;
+            }
+            let is_free = self.file.analysis().bindings(0, new).is_empty();
+            if self.file.is_stub() && self.import.top_level && is_free {
+                statements.push(format!("{old} = {new}"));
+                to.named_below = true;
+            } else if self.file.mapping.types_are_read {
+                let why = "`import a as a` offers a name to who reads types, and `b as a` does not";
+                found
+                    .told
+                    .doubt(leaf.span, UnprovenKind::Condition, old, why);
+            }
+        }
+        statements
+    }
+
+    /// Whether the `__all__` of the file has a name.
+    fn is_listed(&self, name: &str) -> bool {
+        let mut all = self.file.analysis().all.iter().flatten();
+        all.any(|entry| entry.text == name)
     }
 
     /// Notes that a leaf leads somewhere else from now on.
@@ -705,7 +748,9 @@ impl Statement<'_> {
 fn rename_leaf(leaf: &Leaf, destination: &Destination) -> Edit {
     let name = &destination.name;
     match &leaf.alias {
-        Some(alias) if alias.text == *name => Edit::replace(leaf.span, name),
+        Some(alias) if alias.text == *name || destination.named_below => {
+            Edit::replace(leaf.span, name)
+        }
         Some(_) => Edit::replace(leaf.name.span, name),
         None => Edit::replace(leaf.name.span, leaf_text(leaf, destination)),
     }
@@ -716,6 +761,7 @@ fn leaf_text(leaf: &Leaf, destination: &Destination) -> String {
     match &leaf.alias {
         // `import a as a` is a re-export: it stays one.
         Some(alias) if alias.text == *name && alias.text != leaf.name.text => name.clone(),
+        Some(_) if destination.named_below => name.clone(),
         Some(alias) => format!("{name} as {}", alias.text),
         None if *name != leaf.name.text && !destination.uses_follow => {
             format!("{name} as {}", leaf.name.text)

@@ -60,6 +60,8 @@ pub struct Mapping<'g> {
     words: OnceLock<Vec<Words>>,
     /// The files that somebody has had a look at, by module.
     read: Vec<OnceLock<Option<Arc<AnalysedFile>>>>,
+    /// Somebody reads the types of the tree and asks which names a module offers.
+    pub types_are_read: bool,
     /// What modules read of each other, as far as somebody has asked.
     pub module_reads: ModuleReads,
 }
@@ -113,6 +115,28 @@ fn words_of(change: &Change) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
+/// Settings by which a checker of types asks whether a module offers what others import of it.
+const ASKING_FOR_OFFERS: [&str; 5] = [
+    "implicit_reexport",
+    "strict = true",
+    "strict = True",
+    "strict=true",
+    "\"strict\"",
+];
+
+/// Whether a package says that its types are to be read, or settings of a checker ask for what modules offer.
+fn types_are_read(texts: &dyn Texts) -> bool {
+    let mut paths = texts.paths().iter();
+    paths.any(|path| match path.file_name() {
+        "py.typed" => true,
+        "pyproject.toml" | "mypy.ini" | ".mypy.ini" | "setup.cfg" | "pyrightconfig.json" => {
+            let text = texts.text(path).unwrap_or_default();
+            ASKING_FOR_OFFERS.iter().any(|word| text.contains(word))
+        }
+        _ => false,
+    })
+}
+
 impl<'g> Mapping<'g> {
     pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &dyn Texts) -> Self {
         let (changes, items): (Vec<Change>, Vec<Change>) = all
@@ -130,6 +154,7 @@ impl<'g> Mapping<'g> {
             items: Items::default(),
             names: FxHashMap::default(),
             files: BTreeMap::new(),
+            types_are_read: types_are_read(texts),
             gone: BTreeSet::new(),
             paths: FxHashMap::default(),
             file_names: FxHashSet::default(),
