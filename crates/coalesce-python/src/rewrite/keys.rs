@@ -117,7 +117,8 @@ const LOADING: [&str; 17] = [
 /// modules: the name of an option, of a counter.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let mut followed: BTreeMap<&TreePath, Vec<&Rewrite>> = BTreeMap::new();
-    for rewrite in plan.rewrites.iter().filter(|one| one.form == Form::String) {
+    let texts_alone = |one: &&Rewrite| matches!(one.form, Form::String | Form::FilePath);
+    for rewrite in plan.rewrites.iter().filter(texts_alone) {
         followed.entry(&rewrite.path).or_default().push(rewrite);
     }
     let mut doubts = Vec::new();
@@ -146,10 +147,81 @@ fn given_away(
     };
     let told = rewrites.iter().filter(|rewrite| {
         let home = calls.given_to(rewrite.span);
-        home.is_some_and(|home| !works_with_names(mapping, texts, home))
+        let words: &[&str] = match rewrite.form {
+            Form::FilePath => &OPENING,
+            _ => &LOADING,
+        };
+        home.is_some_and(|home| !works_with_names(mapping, texts, home, words))
     });
-    told.map(|rewrite| given_to_another(rewrite)).collect()
+    let mut doubts: Vec<Unproven> = told.map(|rewrite| given_to_another(rewrite)).collect();
+    let paths = rewrites.iter().filter(|one| one.form == Form::FilePath);
+    let compared = paths.filter(|rewrite| is_compared(text, rewrite.span));
+    doubts.extend(compared.map(|rewrite| Unproven {
+        why: "it reads like the path of a file that moves, and follows; here it may be part of the data".to_owned(),
+        ..given_to_another(rewrite)
+    }));
+    doubts
 }
+
+/// Whether a text, or a list that it is in, is compared with something that is not called like a path or a file.
+fn is_compared(text: &str, span: ByteSpan) -> bool {
+    let quotes = ['"', '\''];
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let after = text.get(span.end as usize..).unwrap_or_default();
+    if !before.ends_with(quotes) || !after.starts_with(quotes) {
+        return false;
+    }
+    let mut before = before.trim_end_matches(quotes).trim_end();
+    let mut after = after.trim_start_matches(quotes).trim_start();
+    let mut listed = before.rsplit('\n').next().unwrap_or_default();
+    if let Some(open) = listed.rfind(['[', '{']).filter(|open| {
+        // No more than other texts between.
+        let between = listed.get(open + 1..).unwrap_or_default();
+        let parts = between.split(quotes).step_by(2);
+        parts
+            .into_iter()
+            .all(|part| part.trim_matches([',', ' ']).is_empty())
+    }) {
+        listed = listed.get(..open).unwrap_or_default().trim_end();
+        before = listed;
+        after = after
+            .split_once([']', '}'])
+            .map_or("", |(_, rest)| rest.trim_start());
+    }
+    let operators = ["==", "!="];
+    let left = operators.iter().find_map(|end| before.strip_suffix(end));
+    let right = operators.iter().find_map(|begin| after.strip_prefix(begin));
+    match (left, right) {
+        (Some(left), _) => !is_of_files(left.rsplit('\n').next().unwrap_or_default()),
+        (_, Some(right)) => !is_of_files(right.lines().next().unwrap_or_default()),
+        _ => false,
+    }
+}
+
+/// Whether what stands on a line has to do with files by what it is called.
+fn is_of_files(line: &str) -> bool {
+    let line = line.to_lowercase();
+    let words = ["path", "__file__", "filename", "relative_to", "as_posix"];
+    words.iter().any(|word| line.contains(word))
+}
+
+/// What a function may do with the path of a file.
+const OPENING: [&str; 14] = [
+    "Path",
+    "chdir",
+    "exec",
+    "exists",
+    "git",
+    "glob",
+    "import",
+    "isfile",
+    "load",
+    "open(",
+    "os.",
+    "read",
+    "shutil",
+    "subprocess",
+];
 
 fn given_to_another(rewrite: &Rewrite) -> Unproven {
     Unproven {
@@ -162,13 +234,18 @@ fn given_to_another(rewrite: &Rewrite) -> Unproven {
     }
 }
 
-/// Whether the text of a module has something that needs the names of modules. The statements that import are not that.
-fn works_with_names(mapping: &Mapping<'_>, texts: &dyn Texts, module: usize) -> bool {
+/// Whether the text of a module has one of the words of what needs names of modules, or paths. The statements that import are not that.
+fn works_with_names(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    module: usize,
+    words: &[&str],
+) -> bool {
     let path = mapping.graph.modules.get(module).map(|module| &module.path);
     let text = path.and_then(|path| texts.text(path)).unwrap_or_default();
     let lines = text.lines().map(str::trim_start);
     let mut lines = lines.filter(|line| !line.starts_with("import ") && !line.starts_with("from "));
-    text.is_empty() || lines.any(|line| LOADING.iter().any(|word| line.contains(word)))
+    text.is_empty() || lines.any(|line| words.iter().any(|word| line.contains(word)))
 }
 
 /// The calls of a file.

@@ -163,6 +163,8 @@ fn path(
     found: &mut FileEdits,
 ) {
     let (start, word) = (word.0, word.1.trim_end_matches(['.', '/']));
+    let scheme = content.get(..start).unwrap_or_default();
+    let is_url = word.starts_with("//") && scheme.ends_with(':');
     let rest = word.trim_start_matches("../").trim_start_matches("./");
     let bare = rest.trim_start_matches('/');
     let lead = word.len() - bare.len();
@@ -177,6 +179,11 @@ fn path(
         return;
     }
     let old = span.of(file.text).unwrap_or_default();
+    if is_url {
+        // What lies there may be of another version, or somebody else's.
+        let why = "a path in an address, which is not followed";
+        return found.told.leave(span, Form::FilePath, old, why);
+    }
     let reason = "the path of a file that moves";
     let mut reference = Reference::resolved(Form::FilePath, old, &new, reason);
     reference.evidence = Evidence::ExactPath;
