@@ -13,7 +13,7 @@ use coalesce_model::{
 
 use rustc_hash::FxHashSet;
 
-use crate::rewrite::{Mapping, is_edited};
+use crate::rewrite::{Mapping, fits, is_edited};
 
 /// What a word of a setting is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +107,43 @@ fn role(key: &str, builds: bool) -> Option<SettingRole> {
         Some(_) if builds => Some(SettingRole::Built),
         Some((_, role)) => Some(*role),
         None => (!DESCRIBING.contains(&key.as_str())).then_some(SettingRole::Unknown),
+    }
+}
+
+/// Brings heads of sections up to date that are about a module below the top, `[mypy-pkg.sub]`, and tells patterns of such ones
+/// that it does not fit any more, or comes to fit.
+pub fn modules_in_heads(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let changes = mapping.changes.iter();
+    let moved = changes.filter(|change| change.kind == ChangeKind::Move);
+    let moved: Vec<&Change> = moved.collect();
+    let files = texts.paths().iter().filter(|path| {
+        let known = ["mypy.ini", ".mypy.ini", "setup.cfg", "tox.ini"];
+        !moved.is_empty() && known.contains(&path.file_name())
+    });
+    for path in files {
+        let Some(text) = texts.text(path) else {
+            continue;
+        };
+        for span in ini::heads(&text)
+            .into_iter()
+            .flat_map(|head| words(&text, head))
+        {
+            let word = span.of(&text).unwrap_or_default();
+            for change in moved.iter().copied() {
+                let (from, to) = (change.from.as_str(), change.to.as_str());
+                let pattern = word.contains('*') && fits(word, from) != fits(word, to);
+                let rest = word.strip_prefix(from);
+                let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
+                match rest {
+                    Some(rest) if from.contains('.') => {
+                        let name = ByteSpan::new(span.start, span.end - length(rest));
+                        rename((path, name), (change, to), plan);
+                    }
+                    None if pattern => doubt((path, span), change, plan),
+                    _ => {}
+                }
+            }
+        }
     }
 }
 

@@ -88,7 +88,8 @@ fn gone_through(file: &File<'_>, found: &mut FileEdits) {
         let mut items = mapping.items.list.iter();
         let moved = items.find(|moved| {
             let module = mapping.graph.modules.get(moved.source);
-            leaves_untold(moved) && module.is_some_and(|module| module.name == text)
+            let leaves = leaves_untold(moved) || leaves_shim(moved);
+            leaves && module.is_some_and(|module| module.name == text)
         });
         if let Some(moved) = moved {
             let name = &moved.change.from;

@@ -63,7 +63,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 }
 
 /// That a program which imported nothing of its tree comes to, and does not find it by full names where it is run by its path:
-/// the tree has no project file that installs it, and a file of the tree runs the program so, or it lies in no package.
+/// a file of the tree runs the program so, or the tree has no project file that installs it and it lies in no package.
 pub(super) fn run_by_path(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
@@ -84,7 +84,7 @@ pub(super) fn run_by_path(
         files.any(|file| texts.exists(&file))
     };
     let mut around = std::iter::successors(Some(folder.clone()), TreePath::parent);
-    if of_tree || !is_program(&text) || around.any(|folder| installed(&folder)) {
+    if of_tree || !is_program(&text) {
         return None;
     }
     let init = folder.join("__init__.py").ok()?;
@@ -96,7 +96,9 @@ pub(super) fn run_by_path(
     };
     let runner = texts.paths().iter().find(runs);
     let how = match runner {
+        // What is installed is found; nobody knows whether it is where that runs.
         Some(runner) => format!("`{runner}` runs this file by its path"),
+        None if around.any(|folder| installed(&folder)) => return None,
         None if !texts.exists(&init) || text.starts_with("#!") => {
             "this file may be run by its path".to_owned()
         }

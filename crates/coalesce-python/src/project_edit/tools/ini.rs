@@ -95,6 +95,12 @@ fn named_in_head(at: usize, line: &str) -> Option<SettingValue> {
     })
 }
 
+/// The modules that heads of sections are about.
+pub(super) fn heads(text: &str) -> Vec<ByteSpan> {
+    let heads = placed_lines(text).filter_map(|(at, line)| named_in_head(at, line));
+    heads.map(|head| head.span).collect()
+}
+
 /// What the lines of a `MANIFEST.in` take in by folder: `graft pkg`, `recursive-include pkg *.json`.
 pub(super) fn manifest(text: &str) -> Vec<SettingValue> {
     let taken = placed_lines(text).filter_map(|(at, line)| {
