@@ -8,6 +8,7 @@ mod begun_by_names;
 mod by_text;
 mod chains;
 mod discovery;
+mod doctests;
 mod documents;
 mod entry_points;
 pub(crate) mod export_list;
@@ -48,6 +49,7 @@ mod snippet;
 mod strings;
 mod structure;
 mod tables;
+mod template_tags;
 mod uses;
 mod warning_filters;
 mod words;
@@ -203,7 +205,10 @@ fn in_one_way(
     project_edit::package_lists(&mapping, texts, &mut plan);
     project_edit::module_lists(&mapping, texts, &mut plan);
     project_edit::names_in_settings(&mapping, texts, &mut plan);
+    project_edit::modules_in_heads(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
+    doctests::check(&mapping, texts, &mut plan);
+    template_tags::check(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     project_edit::check_what_is_built(&mapping, texts, &mut plan);
     plan

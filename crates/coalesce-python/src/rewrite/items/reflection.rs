@@ -365,8 +365,28 @@ impl Traveller<'_> {
                     span,
                     "this is found by the name of the item, if anything is",
                 )),
-                None => quoted.then_some((span, "a text that may be compared with its name")),
+                None if quoted => Some((span, "a text that may be compared with its name")),
+                None => (ends_key(before, after) && self.is_joined_to_keys()).then_some((
+                    span,
+                    "a text that ends with its name, as keys do that are put together with it",
+                )),
             }
+        })
+    }
+
+    /// Whether something of the tree puts the name of a class or function behind a point: `f"layers.{type(x).__name__}"`.
+    fn is_joined_to_keys(&self) -> bool {
+        let words = self.mapping.words(self.texts);
+        let modules = self.mapping.graph.modules.iter().zip(words);
+        let mut texts = modules
+            .filter(|(_, words)| words.has(Word::Name))
+            .filter_map(|(module, _)| self.texts.text(&module.path));
+        texts.any(|text| {
+            text.match_indices(".__name__}").any(|(at, _)| {
+                let before = text.get(..at).unwrap_or_default();
+                let open = before.rfind('{').and_then(|open| before.get(..open));
+                open.is_some_and(|before| before.ends_with('.'))
+            })
         })
     }
 
@@ -410,6 +430,18 @@ impl Traveller<'_> {
         }
         false
     }
+}
+
+/// Whether what stands between these two is the last part of a text that consists of names and numbers: `"layers.1.Relu"`.
+fn ends_key(before: &str, after: &str) -> bool {
+    let Some(key) = before
+        .strip_suffix('.')
+        .filter(|_| after.starts_with(['"', '\'']))
+    else {
+        return false;
+    };
+    let rest = key.trim_end_matches(|c: char| is_word(c) || c == '.');
+    rest.len() < key.len() && rest.ends_with(['"', '\''])
 }
 
 /// The last names of the bases of a class.

@@ -3,6 +3,7 @@
 //! Names of files and of definitions by which pytest finds anything are looked at in `places` and `found_by_name`;
 //! here it is what stands around a test: folders, every `conftest.py` above it, the other tests of its file.
 
+mod assert_rewrite;
 mod conftest;
 mod module_state;
 mod settings;
@@ -49,6 +50,7 @@ struct Moving {
 
 /// Looks at each test that goes somewhere else.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    assert_rewrite::check(mapping, texts, plan);
     collected_shims(mapping, texts, plan);
     plan.unproven.extend(imported_tests(mapping));
     let moving = moving(mapping, texts);
