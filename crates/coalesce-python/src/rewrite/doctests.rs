@@ -6,7 +6,7 @@ use coalesce_model::{
 };
 
 use super::mapping::Mapping;
-use crate::{names::occurrences, rewrite::is_edited};
+use crate::names::occurrences;
 
 /// Files of settings and of commands that say whether examples are run.
 const RUNNING: [&str; 12] = [
@@ -46,7 +46,12 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             });
             // The longest name says it best.
             let told = found.max_by_key(|(span, _)| span.len());
-            let told = told.filter(|(span, _)| !is_edited(plan, path, *span));
+            // What leaves with its definition is cut out, and no rewrite of its own.
+            let follows = |span: &ByteSpan| {
+                let mut rewrites = plan.rewrites.iter();
+                rewrites.any(|one| one.path == *path && one.span.contains(*span))
+            };
+            let told = told.filter(|(span, _)| !follows(span));
             plan.unproven.extend(told.map(|(span, change)| Unproven {
                 path: path.clone(),
                 span: Some(span),

@@ -229,8 +229,11 @@ fn given_to_another(rewrite: &Rewrite) -> Unproven {
         span: Some(rewrite.span),
         kind: UnprovenKind::RuntimeTable,
         name: rewrite.from.clone(),
-        why: "it reads like the name of what changes, and follows; a function is given it that does nothing with modules"
-            .to_owned(),
+        why: match rewrite.form {
+            Form::FilePath => "it reads like the path of a file that moves, and follows; a function is given it that does nothing with files",
+            _ => "it reads like the name of what changes, and follows; a function is given it that does nothing with modules",
+        }
+        .to_owned(),
     }
 }
 

@@ -502,6 +502,36 @@ impl ReadModule {
         defining.of(name, &self.statements)
     }
 
+    /// What one name gets of several that a statement gives constants: `LOW, HIGH = 0.0, 1.0`, as if it stood by itself.
+    fn unpacked(&self, name: &str) -> Option<Stmt> {
+        let [binding] = self.analysis.bindings(0, name) else {
+            return None;
+        };
+        let assigns = self.statements.iter().filter_map(Stmt::as_assign_stmt);
+        let mut around =
+            assigns.filter(|assign| shift(assign.range(), self.start).contains(binding.span));
+        let assign = around.next()?;
+        let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (&*assign.targets, &*assign.value)
+        else {
+            return None;
+        };
+        let constants = values.elts.iter().all(Expr::is_literal_expr);
+        let named = |target: &Expr| {
+            target
+                .as_name_expr()
+                .is_some_and(|target| target.id.as_str() == name)
+        };
+        let at = targets.elts.iter().position(named)?;
+        let plain = targets.elts.iter().all(Expr::is_name_expr);
+        if !constants || !plain || targets.elts.len() != values.elts.len() {
+            return None;
+        }
+        let mut own = assign.clone();
+        own.targets = vec![targets.elts.get(at)?.clone()];
+        own.value = Box::new(values.elts.get(at)?.clone());
+        Some(Stmt::Assign(own))
+    }
+
     /// Whether a line behind the first one begins with an attribute of a name.
     pub(super) fn has_attribute_set(&self, name: &str) -> bool {
         let headed = self.headed.get_or_init(|| {
@@ -534,8 +564,14 @@ impl Definition {
     ) -> Option<Self> {
         let read = modules.read(mapping, module)?;
         let mut own = read.defining(item);
-        let (Some(statement), None) = (own.next(), own.next()) else {
-            return None;
+        let unpacked;
+        let statement = match (own.next(), own.next()) {
+            (Some(statement), None) => statement,
+            (None, None) => {
+                unpacked = read.unpacked(item)?;
+                &unpacked
+            }
+            _ => return None,
         };
         if !is_comparable(statement, item) {
             return None;

@@ -1,14 +1,21 @@
 //! Names that have one of several values when their module has run, by whether imports succeed: `try: import cupy as cp`,
 //! `HAS_CUPY = True`, `except ImportError: HAS_CUPY = False`.
 //!
+//! A function that is defined there and uses nothing of its module is such a value as well: `except ImportError: def njit(f): return f`.
 //! What such a name is depends on what is tried, what is caught and what the name is given then. What else is given a constant
 //! there, in which order, and what the imports are called says nothing of it.
 
 use coalesce_model::{Texts, language::SameValue};
-use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtTry, comparable::ComparableExpr};
+use ruff_python_ast::{
+    ExceptHandler, Expr, Stmt, StmtFunctionDef, StmtTry,
+    comparable::{ComparableExpr, ComparableStmt},
+};
 use ruff_text_size::Ranged;
 
-use super::equivalence::{Definition, Modules, ReadModule, adds_types_alone};
+use super::{
+    builtins::is_builtin,
+    equivalence::{Definition, Modules, ReadModule, adds_types_alone},
+};
 use crate::{
     analysis::shift,
     facts::{ImportStatement, Leaf},
@@ -31,7 +38,7 @@ struct GuardedValue {
 enum PossibleValue {
     /// There is no such name.
     Absent,
-    /// A constant, as it is compared.
+    /// A constant, or a function that uses nothing of its module, as it is compared.
     Constant(String),
     /// What one of the imports brings.
     Imported(usize),
@@ -150,8 +157,22 @@ fn is_constant(statement: &Stmt) -> bool {
             assign.target.is_name_expr() && value.is_none_or(Expr::is_literal_expr)
         }
         Stmt::Expr(found) => found.value.is_string_literal_expr(),
+        Stmt::FunctionDef(function) => runs_nothing(function),
         _ => false,
     }
+}
+
+/// Whether defining a function runs nothing: it has no decorator, and constants for defaults.
+fn runs_nothing(function: &StmtFunctionDef) -> bool {
+    let parameters = &function.parameters;
+    let mut defaults = parameters
+        .iter_non_variadic_params()
+        .filter_map(|parameter| parameter.default.as_deref());
+    let types = parameters.iter().all(|each| each.annotation().is_none());
+    function.decorator_list.is_empty()
+        && function.returns.is_none()
+        && types
+        && defaults.all(Expr::is_literal_expr)
 }
 
 struct Reader<'a> {
@@ -234,10 +255,42 @@ impl Reader<'_> {
 
     /// What a statement gives the name; none at all where that is no constant.
     fn given(&self, statement: &Stmt) -> Option<Option<PossibleValue>> {
+        if let Stmt::FunctionDef(function) = statement
+            && function.name.as_str() == self.item
+        {
+            let text = format!("{:?}", ComparableStmt::from(statement));
+            return self
+                .uses_nothing(function)
+                .then_some(Some(PossibleValue::Constant(text)));
+        }
         match constant_of(statement, self.item) {
             Some(value) => value.map(Some),
             None => Some(None),
         }
+    }
+
+    /// Whether a function uses nothing but what is its own and what is built in.
+    fn uses_nothing(&self, function: &StmtFunctionDef) -> bool {
+        let analysis = &self.read.analysis;
+        let span = shift(function.range(), self.read.start);
+        let mut uses = analysis.uses_in(&[span]);
+        let mut imports = analysis.imports.iter();
+        // What is imported relative to a package is another thing in another one.
+        let imports = imports.any(|(import, _)| span.contains(import.span));
+        !imports
+            && uses.all(|used| {
+                let Some(root) = used.chain.first() else {
+                    return false;
+                };
+                match analysis.binding_scope(used.scope, &root.text) {
+                    Some(scope) => scope != 0,
+                    None => {
+                        let member = self.graph.member(self.module, &root.text);
+                        let own = root.text.starts_with("__");
+                        !own && is_builtin(&root.text) && member == Entity::Missing
+                    }
+                }
+            })
     }
 
     /// Whether the name is given a constant behind all that may fail alone.

@@ -3,7 +3,9 @@
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject};
 
-use super::{Readers, Whose, asked, changes_module, in_parentheses, tells_apart};
+use super::{
+    Readers, Whose, asked, changes_module, in_parentheses, innermost_function, tells_apart,
+};
 use crate::{
     analysis::Analysis,
     graph::Entity,
@@ -29,6 +31,8 @@ struct Asking {
     /// The whole expression.
     span: (usize, usize),
     sought: Sought,
+    /// What alone can be asked so begins with this.
+    of: Option<&'static str>,
 }
 
 /// Calls that are given a definition.
@@ -87,9 +91,15 @@ impl<'m> Readers<'m> {
             let (start, end) = asking.span;
             let (before, after) = (text.get(..start), text.get(end..).unwrap_or_default());
             let taken_apart = after.starts_with(['.', '[']);
-            return (!item || changes_module(change))
-                && (!taken_apart
-                    || tells_apart(before.unwrap_or_default(), after, change, &|_| true));
+            let differs = || tells_apart(before.unwrap_or_default(), after, change, &|_| true);
+            // A module that moves as a whole is found by its new name.
+            return match taken_apart {
+                true => (!item || changes_module(change)) && differs(),
+                false => item && changes_module(change),
+            };
+        }
+        if is_of_name(text, asking) {
+            return self.changes_file_name(change);
         }
         if item && !changes_module(change) {
             return false;
@@ -98,6 +108,16 @@ impl<'m> Readers<'m> {
         let goes_along = !item && self.is_package(&change.from);
         let beside = asking.sought == Sought::Beside || is_of_folder(text, asking);
         !beside || !goes_along && self.changes_folder(change)
+    }
+
+    /// Whether what a change takes along lies in a file that is called otherwise.
+    fn changes_file_name(&self, change: &Change) -> bool {
+        let (from, to) = super::modules(change);
+        let is_file = |name: &str| !self.is_package(name);
+        let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+        let same = last(from) == last(to) && is_file(from) == is_file(to);
+        let stays = !is_file(from) && (change.subject == Subject::Module || !is_file(to));
+        !same && !stays
     }
 
     fn is_package(&self, name: &str) -> bool {
@@ -144,14 +164,26 @@ impl<'m> Readers<'m> {
                 _ => is_or_below(&owner, &change.from),
             });
         }
+        if !self.has_such(asking, change) {
+            return false;
+        }
         let whose = match self.is_affordable() {
-            true => asked(text, asking.object),
+            true => made_by(text, asking).unwrap_or_else(|| asked(text, asking.object)),
             false => Whose::Any,
         };
         if matches!(whose, Whose::Any) && self.is_of_library(text, asking.object) {
             return false;
         }
         self.comes_there(&whose, change)
+    }
+
+    /// Whether what a change takes along has a function, or a class, where only such a one can be asked so.
+    fn has_such(&self, asking: &Asking, change: &Change) -> bool {
+        let Some(word) = asking.of else {
+            return true;
+        };
+        let pieces = self.pieces(change);
+        pieces.is_none_or(|pieces| pieces.iter().any(|piece| piece.text().contains(word)))
     }
 
     /// Whether a change takes along the code that asks for its own place.
@@ -178,6 +210,8 @@ impl<'m> Readers<'m> {
         let head = before.trim_end_matches(|c: char| is_word(c) || c == '.');
         let chain = before.get(head.len()..)?;
         let root = chain.split('.').next().filter(|root| !root.is_empty())?;
+        let graph = self.mapping.graph;
+        let name = |module: usize| Some(graph.modules.get(module)?.name.clone());
         let analysis = Analysis::new(text);
         let mut inner = analysis.scopes.iter().skip(1);
         let [binding] = analysis.bindings(0, root) else {
@@ -186,11 +220,16 @@ impl<'m> Readers<'m> {
         if inner.any(|scope| scope.bindings.contains_key(root)) {
             return None;
         }
-        let (import, leaf) = binding.import?;
-        let graph = self.mapping.graph;
+        let Some((import, leaf)) = binding.import else {
+            let mut own = analysis
+                .definitions
+                .iter()
+                .filter(|each| each.class.is_none());
+            let defined = chain == root && own.any(|each| each.name == root);
+            return defined.then(|| Some((name(module)?, Some(root.to_owned()))));
+        };
         let (statement, _) = analysis.imports.get(import)?;
         let leaf = statement.leaves.get(leaf)?;
-        let name = |module: usize| Some(graph.modules.get(module)?.name.clone());
         match graph.leaf_entity(module, statement, leaf) {
             Entity::External => Some(None),
             Entity::Module(module) if chain == root => Some(Some((name(module)?, None))),
@@ -215,6 +254,7 @@ fn asking(text: &str) -> Vec<Asking> {
                 object: start + first.len(),
                 span: (at, start + inside.len() + 1),
                 sought,
+                of: None,
             }));
         }
     }
@@ -224,6 +264,7 @@ fn asking(text: &str) -> Vec<Asking> {
             object: at,
             span: (at + 1, at + attribute.len()),
             sought,
+            of: Some("def "),
         })
     });
     found.extend(attributes);
@@ -253,6 +294,10 @@ fn of_any(text: &str) -> Vec<Asking> {
         object: owner_end(text, at),
         span: (at, end),
         sought: Sought::Name,
+        of: text
+            .get(at..)
+            .filter(|rest| rest.starts_with('['))
+            .map(|_| "class "),
     })
     .collect()
 }
@@ -286,9 +331,26 @@ fn by_name(text: &str) -> Vec<Asking> {
             object: at,
             span: (at + 1, at + name.len() + rest.len()),
             sought,
+            of: None,
         })
     });
     found.collect()
+}
+
+/// The classes that a metaclass makes, where it asks the namespace that it is given.
+fn made_by(text: &str, asking: &Asking) -> Option<Whose> {
+    let analysis = Analysis::new(text);
+    let place = ByteSpan::from_range(asking.span.0..asking.span.0 + 1);
+    let function = innermost_function(&analysis, place)?;
+    let makes = matches!(
+        function.name.as_str(),
+        "__new__" | "__init__" | "__prepare__"
+    );
+    let class = function
+        .class
+        .clone()
+        .filter(|_| makes && asking.of == Some("class "))?;
+    Some(Whose::Instances(class))
 }
 
 /// Whether what is asked for is shown to people, and nothing else: in an f-string that is a message.
@@ -314,6 +376,15 @@ fn is_of_folder(text: &str, asking: &Asking) -> bool {
         || after.starts_with(".with_name(")
         || line.matches("dirname(").count() == 1;
     beside && !further.iter().any(|form| after.starts_with(form))
+}
+
+/// Whether no more than what the file is called counts: `Path(inspect.getfile(cls)).stem`.
+fn is_of_name(text: &str, asking: &Asking) -> bool {
+    let after = text.get(asking.span.1..).unwrap_or_default();
+    let after = after.trim_start_matches(')');
+    let line = text.get(..asking.span.0).unwrap_or_default();
+    let line = line.rsplit('\n').next().unwrap_or_default();
+    after.starts_with(".stem") || after.starts_with(".name") || line.contains("basename(")
 }
 
 #[cfg(test)]
