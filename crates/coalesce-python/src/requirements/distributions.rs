@@ -1,7 +1,10 @@
 //! Distributions that lie in one tree: each is installed by itself, so that one has another only where its project file
 //! says so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::{
     Change, Guard, Module, Subject, TreePath, Unproven, UnprovenKind, change::Renames,
@@ -108,7 +111,7 @@ fn is_packaged(graph: &PythonGraph, module: &Module) -> bool {
 }
 
 /// What the project files of each folder say together.
-fn declared(projects: &[(TreePath, std::sync::Arc<PythonFacts>)]) -> Vec<Distribution> {
+fn declared(projects: &[(TreePath, Arc<PythonFacts>)]) -> Vec<Distribution> {
     let mut by_folder: BTreeMap<TreePath, Distribution> = BTreeMap::new();
     for (path, facts) in projects {
         let directory = path.parent().unwrap_or_else(TreePath::root);
@@ -174,7 +177,8 @@ pub fn unproven(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -
         return Vec::new();
     }
     let mut unproven = Vec::new();
-    for module in 0..after.modules.len() {
+    let edited = (0..after.modules.len()).filter(|module| !is_as_it_was(before, after, *module));
+    for module in edited {
         let needed = loosely_needed(&new, module);
         let Some(origin) = origin(before, after, changes, module).filter(|_| !needed.is_empty())
         else {
@@ -190,6 +194,14 @@ pub fn unproven(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -
     }
     unproven.extend(shims(&new, before, changes));
     unproven
+}
+
+/// Whether a module has the name and the text that it had.
+fn is_as_it_was(before: &PythonGraph, after: &PythonGraph, module: usize) -> bool {
+    let name = after.modules.get(module).map(|module| &module.name);
+    let was = name.and_then(|name| before.facts.get(before.find(None, name)?));
+    let is = after.facts.get(module);
+    was.zip(is).is_some_and(|(was, is)| Arc::ptr_eq(was, is))
 }
 
 fn told(before: &PythonGraph, place: usize, (module, name): (&str, &str)) -> Option<Unproven> {

@@ -462,6 +462,7 @@ impl Placing<'_, '_> {
     fn back(&mut self, eager: bool) {
         for at in 0..self.arriving.left.len() {
             let mut lines: Vec<String> = Vec::new();
+            let mut imports_inside = false;
             let items = self.arriving.left.get(at).map(|left| left.items.clone());
             for index in items.unwrap_or_default() {
                 if let Some(back) = self.back_of(at, index, eager) {
@@ -471,6 +472,7 @@ impl Placing<'_, '_> {
                         self.copies.insert(index);
                     }
                     self.plan.unproven.extend(back.later);
+                    imports_inside |= !back.edits.is_empty();
                     self.follow_back(at, index, back.top, back.edits);
                 }
             }
@@ -486,9 +488,12 @@ impl Placing<'_, '_> {
                 .min();
             let header = Header::before(&left.source.text, &left.source.outline, first);
             let text = header.text(&cut::joined_imports(lines));
-            if !text.is_empty() {
+            if !text.is_empty() || imports_inside {
                 let doubt = run_by_path(self.mapping, self.texts, left.source.module);
+                let doubt = doubt.filter(|doubt| !self.plan.unproven.contains(doubt));
                 self.plan.unproven.extend(doubt);
+            }
+            if !text.is_empty() {
                 let edits = self.edits.entry(left.source.path.clone()).or_default();
                 edits.push(Edit::insert(header.at, text));
             }
