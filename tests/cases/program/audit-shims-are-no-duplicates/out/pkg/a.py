@@ -12,21 +12,22 @@ if TYPE_CHECKING:
     )
 
 
-def _forward(name, message, old, new, renamed):
+def _forward(name: str, message: str, old: str, new: str, renamed: "dict[str, str]") -> None:
     import importlib
     import sys
     import types
+    import typing
     import warnings
 
     own = frozenset(
         "__class__ __dict__ __name__ __doc__ __package__ __loader__ __spec__ __path__ __file__"
         " __cached__ __builtins__ __annotations__ __warningregistry__".split()
     )
-    seen = set()
+    seen: "set[tuple[str, int]]" = set()
 
-    def warn():
+    def warn() -> None:
         """Warns for the nearest line outside of this file and the import system, once."""
-        frame = sys._getframe(1)
+        frame: "typing.Optional[types.FrameType]" = sys._getframe(1)
         while frame is not None and (
             frame.f_globals is globals()
             or frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
@@ -48,13 +49,13 @@ def _forward(name, message, old, new, renamed):
             )
             seen.add(place)
 
-    def target():
+    def target() -> "types.ModuleType":
         return sys.modules.get(new) or importlib.import_module(new)
 
     class Shim(types.ModuleType):
         """A module that is another one by its old name."""
 
-        def __getattr__(self, key):
+        def __getattr__(self, key: str) -> object:
             if key in own:
                 raise AttributeError("module %r has no attribute %r" % (old, key))
             if key == "__all__":
@@ -64,12 +65,12 @@ def _forward(name, message, old, new, renamed):
                 if names is None:
                     names = [each for each in vars(module) if not each.startswith("_")]
                 return [back.get(each, each) for each in names]
-            value = getattr(target(), renamed.get(key, key))
+            value: object = getattr(target(), renamed.get(key, key))
             if not (key.startswith("__") and key.endswith("__")):
                 warn()
             return value
 
-        def __setattr__(self, key, value):
+        def __setattr__(self, key: str, value: object) -> None:
             if key in own:
                 super().__setattr__(key, value)
             elif isinstance(value, types.ModuleType) and value.__name__ == old + "." + key:
@@ -80,14 +81,14 @@ def _forward(name, message, old, new, renamed):
                 warn()
                 setattr(target(), renamed.get(key, key), value)
 
-        def __delattr__(self, key):
+        def __delattr__(self, key: str) -> None:
             if key in own or key in self.__dict__:
                 super().__delattr__(key)
             else:
                 warn()
                 delattr(target(), renamed.get(key, key))
 
-        def __dir__(self):
+        def __dir__(self) -> "list[str]":
             back = {there: here for here, there in renamed.items()}
             return sorted(set(super().__dir__()).union(back.get(each, each) for each in dir(target())))
 

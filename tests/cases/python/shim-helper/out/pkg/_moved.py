@@ -5,6 +5,7 @@ import dis
 import importlib
 import sys
 import types
+import typing
 import warnings
 
 _OWN = frozenset(
@@ -13,9 +14,14 @@ _OWN = frozenset(
 )
 
 
-def _warn(message, own, seen, stars=True):
+def _warn(
+    message: str,
+    own: "dict[str, typing.Any]",
+    seen: "set[tuple[str, str, int]]",
+    stars: bool = True,
+) -> None:
     """Warns for the nearest line outside of the shim and the import system, once."""
-    frame = sys._getframe(1)
+    frame: "typing.Optional[types.FrameType]" = sys._getframe(1)
     while frame is not None and (
         frame.f_globals is own
         or frame.f_globals is globals()
@@ -44,21 +50,27 @@ def _warn(message, own, seen, stars=True):
         seen.add(place)
 
 
-def _module(name):
+def _module(name: str) -> "types.ModuleType":
     return sys.modules.get(name) or importlib.import_module(name)
 
 
-def forward(name, message, old, new, renamed=None):
+def forward(
+    name: str,
+    message: str,
+    old: str,
+    new: str,
+    renamed: "typing.Mapping[str, str]" = types.MappingProxyType({}),
+) -> None:
     """Makes the module `name` another one, `new`, by its old name."""
-    renamed = renamed or {}
     back = {there: here for here, there in renamed.items()}
     shim = sys.modules[name]
-    own, seen = vars(shim), set()
+    own = vars(shim)
+    seen: "set[tuple[str, str, int]]" = set()
 
     class Shim(types.ModuleType):
         """A module that is another one by its old name."""
 
-        def __getattr__(self, key):
+        def __getattr__(self, key: str) -> object:
             if key in _OWN:
                 raise AttributeError("module %r has no attribute %r" % (old, key))
             if key == "__all__":
@@ -67,12 +79,12 @@ def forward(name, message, old, new, renamed=None):
                 if names is None:
                     names = [each for each in vars(module) if not each.startswith("_")]
                 return [back.get(each, each) for each in names]
-            value = getattr(_module(new), renamed.get(key, key))
+            value: object = getattr(_module(new), renamed.get(key, key))
             if not (key.startswith("__") and key.endswith("__")):
                 _warn(message, own, seen)
             return value
 
-        def __setattr__(self, key, value):
+        def __setattr__(self, key: str, value: object) -> None:
             if key in _OWN:
                 super().__setattr__(key, value)
             elif isinstance(value, types.ModuleType) and value.__name__ == old + "." + key:
@@ -83,14 +95,14 @@ def forward(name, message, old, new, renamed=None):
                 _warn(message, own, seen)
                 setattr(_module(new), renamed.get(key, key), value)
 
-        def __delattr__(self, key):
+        def __delattr__(self, key: str) -> None:
             if key in _OWN or key in self.__dict__:
                 super().__delattr__(key)
             else:
                 _warn(message, own, seen)
                 delattr(_module(new), renamed.get(key, key))
 
-        def __dir__(self):
+        def __dir__(self) -> "list[str]":
             names = (back.get(each, each) for each in dir(_module(new)))
             return sorted(set(super().__dir__()).union(names))
 
@@ -109,38 +121,43 @@ def forward(name, message, old, new, renamed=None):
     shim.__class__ = Shim
 
 
-def forward_items(name, moved, message):
+def forward_items(
+    name: str,
+    moved: "dict[str, tuple[str, str]]",
+    message: str,
+) -> None:
     """Leads from names of the module `name` to where their items are."""
     shim = sys.modules.get(name)
     if shim is None:
         return
-    own, seen = vars(shim), set()
+    own = vars(shim)
+    seen: "set[tuple[str, str, int]]" = set()
 
-    def forwarded(key, new, item):
+    def forwarded(key: str, new: str, item: str) -> property:
         told = message % (name, key, new, item)
 
-        def read(module):
-            value = getattr(_module(new), item)
+        def read(module: object) -> object:
+            value: object = getattr(_module(new), item)
             _warn(told, own, seen, stars=False)
             return value
 
-        def assign(module, value):
+        def assign(module: object, value: object) -> None:
             _warn(told, own, seen)
             setattr(_module(new), item, value)
             if key in vars(module):
                 vars(module)[key] = value
 
-        def delete(module):
+        def delete(module: object) -> None:
             _warn(told, own, seen)
             delattr(_module(new), item)
             vars(module).pop(key, None)
 
         return property(read, assign, delete)
 
-    class Shim(type(shim)):
+    class Shim(type(shim)):  # type: ignore[misc]
         """A module of which some items are elsewhere."""
 
-        def __getattr__(self, key):
+        def __getattr__(self, key: str) -> object:
             if key == "__all__":
                 names = [each for each in vars(self) if not each.startswith("_")]
                 return names + [each for each in moved if not each.startswith("_") and each not in names]
@@ -151,7 +168,7 @@ def forward_items(name, moved, message):
                 return vars(self)["__getattr__"](key)
             raise AttributeError("module %r has no attribute %r" % (name, key))
 
-        def __dir__(self):
+        def __dir__(self) -> "list[str]":
             return sorted(set(super().__dir__()).union(moved))
 
     for key, (new, item) in moved.items():

@@ -13,20 +13,22 @@ if _typing.TYPE_CHECKING:
     from colors.blending import mix as mix
 
 
-def _forward_items(moved):
+def _forward_items(moved: "dict[str, tuple[str, str]]") -> None:
     import dis
     import importlib
     import sys
+    import types
+    import typing
     import warnings
 
     shimmed = sys.modules.get(__name__)
     if shimmed is None:
         return
-    seen = set()
+    seen: "set[tuple[str, str, int]]" = set()
 
-    def warn(message):
+    def warn(message: str) -> None:
         """Warns for the nearest line outside of this file and the import system, once."""
-        frame = sys._getframe(2)
+        frame: "typing.Optional[types.FrameType]" = sys._getframe(2)
         while frame is not None and (
             frame.f_globals is globals()
             or frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
@@ -52,46 +54,46 @@ def _forward_items(moved):
             )
             seen.add(place)
 
-    def forwarded(name, new, item):
+    def forwarded(name: str, new: str, item: str) -> property:
         message = "`colors.%s` is deprecated, use `%s.%s`" % (name, new, item)
 
-        def target():
+        def target() -> "types.ModuleType":
             return sys.modules.get(new) or importlib.import_module(new)
 
-        def read(module):
-            value = getattr(target(), item)
+        def read(module: object) -> object:
+            value: object = getattr(target(), item)
             warn(message)
             return value
 
-        def assign(module, value):
+        def assign(module: object, value: object) -> None:
             warn(message)
             setattr(target(), item, value)
             if name in vars(module):
                 vars(module)[name] = value
 
-        def delete(module):
+        def delete(module: object) -> None:
             warn(message)
             delattr(target(), item)
             vars(module).pop(name, None)
 
         return property(read, assign, delete)
 
-    class Shim(type(shimmed)):
+    class Shim(type(shimmed)):  # type: ignore[misc]
         """A module of which some items are elsewhere."""
 
-        def __getattr__(self, key):
+        def __getattr__(self, key: str) -> object:
             if key == "__all__":
                 own = [each for each in vars(self) if not each.startswith("_")]
                 return own + [each for each in moved if not each.startswith("_") and each not in own]
             above = getattr(super(), "__getattr__", None)
-            own = vars(self).get("__getattr__")
+            local = vars(self).get("__getattr__")
             if above is not None:
                 return above(key)
-            if own is not None:
-                return own(key)
+            if local is not None:
+                return local(key)
             raise AttributeError("module %r has no attribute %r" % (__name__, key))
 
-        def __dir__(self):
+        def __dir__(self) -> "list[str]":
             return sorted(set(super().__dir__()).union(moved))
 
     for name, (new, item) in moved.items():
