@@ -12,7 +12,7 @@ use super::{project_files, tools::built_in};
 use crate::rewrite::Mapping;
 
 /// Builds that look for a package which is called as the project is.
-const GOING_BY_PROJECT: [&str; 4] = ["flit_core", "hatchling", "poetry", "uv_build"];
+pub(super) const GOING_BY_PROJECT: [&str; 4] = ["flit_core", "hatchling", "poetry", "uv_build"];
 
 /// Tells where a project file says the name of a top-level module that moves, and the build goes by it.
 pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {

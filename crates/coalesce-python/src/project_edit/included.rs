@@ -7,7 +7,7 @@ use coalesce_model::{
 };
 use toml_edit::{Document, Item, Value};
 
-use super::{Entry, ListKind, lists, project_files};
+use super::{Entry, ListKind, builds::GOING_BY_PROJECT, lists, project_files};
 use crate::{
     names::occurrences_of_word,
     rewrite::{Mapping, fits},
@@ -25,6 +25,12 @@ const PATHS: [&[&str]; 9] = [
     &["tool", "pdm", "build", "includes"],
     &["tool", "poetry", "packages"],
 ];
+
+/// The key of what is taken besides.
+const MORE: &[&str] = &["tool", "poetry", "include"];
+
+/// Where the names of projects stand.
+const NAMES: [&[&str]; 2] = [&["project", "name"], &["tool", "poetry", "name"]];
 
 /// What a project file says is built.
 #[derive(Default)]
@@ -99,15 +105,43 @@ fn reaches(path: &str, file: &str) -> bool {
 fn paths(text: &str) -> Option<Vec<Entry>> {
     let start = start_of_text(text) as usize;
     let document = Document::parse(text.get(start..)?).ok()?;
-    let mut found = Vec::new();
-    for keys in PATHS {
-        let list = keys
-            .iter()
-            .try_fold(document.as_item(), |item, key| item.get(key));
+    let listed = |keys: &[&str]| {
+        let mut keys = keys.iter();
+        let list = keys.try_fold(document.as_item(), |item, key| item.get(key));
         let list = list.and_then(Item::as_array).into_iter().flatten();
-        found.extend(list.filter_map(|value| entry(value, start)));
+        let entries = list.filter_map(|value| entry(value, start));
+        entries.collect::<Vec<Entry>>()
+    };
+    let mut found: Vec<Entry> = PATHS.into_iter().flat_map(listed).collect();
+    if found.is_empty() {
+        found = by_project(&document, start).unwrap_or_default();
     }
+    found.extend(listed(MORE));
     Some(found)
+}
+
+/// What a build takes that has no list and goes by the name of the project.
+fn by_project(document: &Document<&str>, start: usize) -> Option<Vec<Entry>> {
+    let backend = document.get("build-system")?.get("build-backend")?;
+    let backend = backend.as_str()?;
+    let goes_by = GOING_BY_PROJECT.iter().any(|known| backend.contains(known));
+    let mut names = NAMES.iter().filter_map(|keys| {
+        let mut keys = keys.iter();
+        keys.try_fold(document.as_item(), |item, key| item.get(key))
+    });
+    let name = names.next().filter(|_| goes_by)?;
+    let called = name.as_str()?.to_lowercase().replace(['-', '.'], "_");
+    let span = name.span()?;
+    let paths = [
+        called.clone(),
+        format!("src/{called}"),
+        format!("{called}.py"),
+    ];
+    let entries = paths.map(|name| Entry {
+        name,
+        span: ByteSpan::from_range(span.start + start..span.end + start),
+    });
+    Some(entries.into())
 }
 
 /// One path of a list: a text, or a table that says where it lies (`{ include = "pkg", from = "src" }`).
@@ -189,7 +223,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             kind: UnprovenKind::Condition,
             name: going.name.clone(),
             why: format!(
-                "the lists here say what is built, and not `{}`, which something of it imports",
+                "this says what is built, and not `{}`, which something of it imports",
                 going.is.name
             ),
         }));
