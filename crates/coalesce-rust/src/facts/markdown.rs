@@ -82,7 +82,7 @@ enum Container {
 
 /// The block that is open below all containers.
 #[derive(Default)]
-enum Leaf {
+enum LeafBlock {
     #[default]
     None,
     Paragraph(Paragraph),
@@ -121,7 +121,7 @@ fn fence(text: &str) -> Option<(Fence, &str)> {
 struct Blocks<'t> {
     lines: &'t [&'t str],
     containers: Vec<Container>,
-    leaf: Leaf,
+    leaf: LeafBlock,
     code: Vec<CodeBlock>,
     paragraphs: Vec<Paragraph>,
 }
@@ -140,7 +140,7 @@ struct Cursor {
 impl<'t> Blocks<'t> {
     fn line(&mut self, line: usize, margin: usize) {
         let mut cursor = self.follow_containers(line, margin);
-        if let Leaf::Fenced(fence, block, depth) = &mut self.leaf {
+        if let LeafBlock::Fenced(fence, block, depth) = &mut self.leaf {
             if cursor.matched >= *depth {
                 let text = rest_of(self.lines, cursor);
                 if fence.is_closed_by(text) {
@@ -156,7 +156,7 @@ impl<'t> Blocks<'t> {
             self.empty_line(cursor);
             return;
         }
-        if let Leaf::Html(end) = self.leaf
+        if let LeafBlock::Html(end) = self.leaf
             && cursor.matched == self.containers.len()
         {
             let is_last = end.is_some_and(|end| rest_of(self.lines, cursor).contains(end));
@@ -199,8 +199,8 @@ impl<'t> Blocks<'t> {
 
     fn empty_line(&mut self, cursor: Cursor) {
         match &mut self.leaf {
-            Leaf::Indented(block) => block.lines.push(rest_range(self.lines, cursor)),
-            Leaf::Html(Some(_)) => {}
+            LeafBlock::Indented(block) => block.lines.push(rest_range(self.lines, cursor)),
+            LeafBlock::Html(Some(_)) => {}
             _ => self.close(),
         }
         self.containers.truncate(cursor.matched);
@@ -244,7 +244,7 @@ impl<'t> Blocks<'t> {
 
     /// Whether a paragraph is open that the line at a place may go on with.
     fn is_continued(&self, cursor: Cursor) -> bool {
-        matches!(self.leaf, Leaf::Paragraph(_)) && !cursor.is_fresh
+        matches!(self.leaf, LeafBlock::Paragraph(_)) && !cursor.is_fresh
     }
 
     /// What a line is below its containers.
@@ -270,7 +270,7 @@ impl<'t> Blocks<'t> {
                 info: info.to_owned(),
                 lines: Vec::new(),
             };
-            self.leaf = Leaf::Fenced(fence, block, cursor.matched);
+            self.leaf = LeafBlock::Fenced(fence, block, cursor.matched);
         } else if is_heading(rest) {
             self.begin(cursor);
             self.push(cursor);
@@ -281,9 +281,9 @@ impl<'t> Blocks<'t> {
             self.begin(cursor);
             let is_whole = end.is_some_and(|end| rest.contains(end));
             self.leaf = if is_whole {
-                Leaf::None
+                LeafBlock::None
             } else {
-                Leaf::Html(end)
+                LeafBlock::Html(end)
             };
         } else {
             if !continues {
@@ -296,14 +296,14 @@ impl<'t> Blocks<'t> {
     /// A line of code that is only indented.
     fn indented(&mut self, mut cursor: Cursor) {
         let is_inside = cursor.matched == self.containers.len();
-        if !(is_inside && matches!(self.leaf, Leaf::Indented(_))) {
+        if !(is_inside && matches!(self.leaf, LeafBlock::Indented(_))) {
             self.begin(cursor);
-            self.leaf = Leaf::Indented(CodeBlock::default());
+            self.leaf = LeafBlock::Indented(CodeBlock::default());
         }
         let text = self.lines.get(cursor.line).copied().unwrap_or_default();
         let tab = text.as_bytes().get(cursor.at) == Some(&b'\t');
         cursor.at += if tab { 1 } else { CODE_INDENTATION };
-        if let Leaf::Indented(block) = &mut self.leaf {
+        if let LeafBlock::Indented(block) = &mut self.leaf {
             block.lines.push(rest_range(self.lines, cursor));
         }
     }
@@ -316,10 +316,10 @@ impl<'t> Blocks<'t> {
 
     /// Adds a line to the paragraph that is open, or to a new one.
     fn push(&mut self, cursor: Cursor) {
-        if !matches!(self.leaf, Leaf::Paragraph(_)) {
-            self.leaf = Leaf::Paragraph(Paragraph::of_entry(cursor.is_fresh));
+        if !matches!(self.leaf, LeafBlock::Paragraph(_)) {
+            self.leaf = LeafBlock::Paragraph(Paragraph::of_entry(cursor.is_fresh));
         }
-        if let Leaf::Paragraph(paragraph) = &mut self.leaf {
+        if let LeafBlock::Paragraph(paragraph) = &mut self.leaf {
             paragraph.push(cursor.line, cursor.at, rest_of(self.lines, cursor));
         }
     }
@@ -327,9 +327,9 @@ impl<'t> Blocks<'t> {
     /// Ends the block that is open.
     fn close(&mut self) {
         match std::mem::take(&mut self.leaf) {
-            Leaf::Paragraph(paragraph) => self.paragraphs.push(paragraph),
-            Leaf::Fenced(_, block, _) | Leaf::Indented(block) => self.code.push(block),
-            Leaf::None | Leaf::Html(_) => {}
+            LeafBlock::Paragraph(paragraph) => self.paragraphs.push(paragraph),
+            LeafBlock::Fenced(_, block, _) | LeafBlock::Indented(block) => self.code.push(block),
+            LeafBlock::None | LeafBlock::Html(_) => {}
         }
     }
 }

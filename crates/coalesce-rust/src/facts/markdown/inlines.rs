@@ -49,13 +49,13 @@ pub(super) fn targets(paragraphs: &[Paragraph]) -> Vec<LineRange> {
     let mut labels = BTreeSet::new();
     let mut heads = Vec::new();
     for paragraph in paragraphs {
-        let mut head = Head::of(paragraph);
+        let mut head = ParagraphHead::of(paragraph);
         labels.append(&mut head.labels);
         heads.push(head);
     }
     let mut found = Vec::new();
     for (paragraph, head) in paragraphs.iter().zip(heads) {
-        let links = Links {
+        let links = TextLinks {
             text: &paragraph.text,
             labels: &labels,
             openers: Vec::new(),
@@ -70,13 +70,13 @@ pub(super) fn targets(paragraphs: &[Paragraph]) -> Vec<LineRange> {
 
 /// What a paragraph begins with that is none of its text.
 #[derive(Default)]
-struct Head {
+struct ParagraphHead {
     labels: BTreeSet<String>,
     targets: Vec<Range<usize>>,
     end: usize,
 }
 
-impl Head {
+impl ParagraphHead {
     fn of(paragraph: &Paragraph) -> Self {
         let text = paragraph.text.as_str();
         let mut head = Self::default();
@@ -227,14 +227,14 @@ struct Opener {
 }
 
 /// The links of one text.
-struct Links<'t> {
+struct TextLinks<'t> {
     text: &'t str,
     labels: &'t BTreeSet<String>,
     openers: Vec<Opener>,
     found: Vec<Range<usize>>,
 }
 
-impl Links<'_> {
+impl TextLinks<'_> {
     fn read(mut self, start: usize) -> Vec<Range<usize>> {
         let bytes = self.text.as_bytes();
         let mut at = start;

@@ -12,12 +12,12 @@ struct OwnLink<'t> {
     kind: &'t str,
     /// `()`, or nothing.
     call: &'t str,
-    shape: Shape,
+    shape: LinkTarget,
 }
 
 /// Where a link says what it leads to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum LinkTarget {
     /// `[target]`, with what is read.
     Alone,
     /// ``[text](target)``, `[text][target]` or `[text]: target`.
@@ -45,12 +45,12 @@ impl<'t> OwnLink<'t> {
             || is_label(line) && is_end_of_definition(tail);
         let alone = head.ends_with('[') && tail.starts_with(']');
         let shape = match (behind, alone) {
-            (true, _) => Shape::Behind,
+            (true, _) => LinkTarget::Behind,
             (false, true) if tail.starts_with("](") || tail.starts_with("][") => return None,
-            (false, true) => Shape::Alone,
+            (false, true) => LinkTarget::Alone,
             (false, false) => return None,
         };
-        let around = u32::from(shape == Shape::Alone);
+        let around = u32::from(shape == LinkTarget::Alone);
         let kind = kind.unwrap_or_default();
         let start = path.start - length(kind) - ticks - around;
         let end = path.end + length(call) + ticks + around;
@@ -105,11 +105,11 @@ impl MethodPlaces<'_, '_> {
         let kind = link.kind.replace("method@", "fn@");
         let call = link.call;
         let said = match link.shape {
-            Shape::Behind => format!("{kind}{path}{call}"),
-            Shape::Alone if self.is_name_alone(&path) => format!("[`{kind}{path}{call}`]"),
-            Shape::Alone => format!("[`{name}{call}`]({kind}{path})"),
+            LinkTarget::Behind => format!("{kind}{path}{call}"),
+            LinkTarget::Alone if self.is_name_alone(&path) => format!("[`{kind}{path}{call}`]"),
+            LinkTarget::Alone => format!("[`{name}{call}`]({kind}{path})"),
         };
-        if link.shape == Shape::Behind
+        if link.shape == LinkTarget::Behind
             && let Some(shown) = self.own_text(work.text, link.span)
         {
             self.edit(work, shown, name.to_owned(), uses);
