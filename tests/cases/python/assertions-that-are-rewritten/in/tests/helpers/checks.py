@@ -1,0 +1,2 @@
+def check(value):
+    assert value

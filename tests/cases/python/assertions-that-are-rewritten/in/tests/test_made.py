@@ -1,0 +1,5 @@
+from tests.helpers.checks import check
+
+
+def test_made(made):
+    check(made)

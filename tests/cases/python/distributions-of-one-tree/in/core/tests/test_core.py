@@ -1,0 +1,5 @@
+from acme_core.device import Device, Spare
+
+
+def test_device():
+    assert Device() and Spare()

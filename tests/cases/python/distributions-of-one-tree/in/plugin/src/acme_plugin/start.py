@@ -1,0 +1,6 @@
+class Helper:
+    pass
+
+
+def start():
+    return Helper()

@@ -1,0 +1,10 @@
+class Relu:
+    pass
+
+
+class Linear:
+    pass
+
+
+class Plain:
+    pass

@@ -1,0 +1,2 @@
+from .core import Engine, start
+from . import other

@@ -1,0 +1,3 @@
+from .core import start as start
+
+__all__ = ["start"]

@@ -1,0 +1,2 @@
+def link():
+    return "x"

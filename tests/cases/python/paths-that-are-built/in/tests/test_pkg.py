@@ -1,0 +1,5 @@
+import pkg_extra
+
+
+def test_name():
+    assert pkg_extra.NAME

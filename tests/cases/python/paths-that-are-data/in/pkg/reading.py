@@ -1,0 +1,5 @@
+from pathlib import Path
+
+
+def lines(path):
+    return Path(path).read_text().splitlines()

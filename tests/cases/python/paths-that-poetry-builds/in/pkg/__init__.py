@@ -1,0 +1,1 @@
+from .gpu.device import Device

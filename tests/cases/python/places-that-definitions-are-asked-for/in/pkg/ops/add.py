@@ -1,0 +1,5 @@
+from pkg.base import Kernel
+
+
+class Add(Kernel):
+    pass

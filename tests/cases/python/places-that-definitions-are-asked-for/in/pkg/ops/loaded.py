@@ -1,0 +1,5 @@
+from pkg.base import Loaded
+
+
+class Source(Loaded):
+    pass

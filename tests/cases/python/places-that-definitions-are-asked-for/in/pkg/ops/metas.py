@@ -1,0 +1,5 @@
+from pkg.base import Meta
+
+
+class Made(metaclass=Meta):
+    pass

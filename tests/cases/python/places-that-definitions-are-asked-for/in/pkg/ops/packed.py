@@ -1,0 +1,5 @@
+from pkg.base import Packed
+
+
+class Data(Packed):
+    pass

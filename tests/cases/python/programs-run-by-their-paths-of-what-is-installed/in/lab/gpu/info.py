@@ -1,0 +1,6 @@
+class Report:
+    pass
+
+
+if __name__ == "__main__":
+    print(Report())

@@ -1,0 +1,6 @@
+class Spare:
+    pass
+
+
+if __name__ == "__main__":
+    print(Spare())

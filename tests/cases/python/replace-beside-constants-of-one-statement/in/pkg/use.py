@@ -1,0 +1,5 @@
+from pkg.old import clamp
+
+
+def use(value):
+    return clamp(value)

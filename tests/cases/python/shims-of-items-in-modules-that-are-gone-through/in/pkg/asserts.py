@@ -1,0 +1,6 @@
+def close():
+    return 1
+
+
+def spare():
+    return 2
