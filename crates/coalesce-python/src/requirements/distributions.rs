@@ -253,7 +253,7 @@ impl Needs<'_> {
 
 /// What says of a module of the planned tree what it needed before.
 #[derive(Default)]
-pub struct Origin {
+pub struct EarlierPlace {
     /// The module of the tree as it was that is told.
     pub place: usize,
     /// Those whose needs are no new ones: itself by its old name, or, where it comes into being, all of its distribution.
@@ -268,7 +268,7 @@ pub fn origin(
     after: &PythonGraph,
     changes: &[Change],
     module: usize,
-) -> Option<Origin> {
+) -> Option<EarlierPlace> {
     let made = after.modules.get(module)?;
     let renames = Renames::new(changes, ".");
     let is_it = |old: &Module| {
@@ -281,7 +281,7 @@ pub fn origin(
         .map(|(at, _)| at)
         .collect();
     if let Some(place) = had.first().copied() {
-        return Some(Origin {
+        return Some(EarlierPlace {
             place,
             had,
             made: false,
@@ -296,7 +296,7 @@ pub fn origin(
     let known = Distributions::new(before);
     let home = nearest(&known.list, &made.path)?;
     let same = (0..before.modules.len()).filter(|at| known.of.get(*at) == Some(&Some(home)));
-    Some(Origin {
+    Some(EarlierPlace {
         place,
         had: same.collect(),
         made: true,

@@ -16,7 +16,7 @@ use crate::{
     graph::{Entity, PythonGraph},
     names::{is_below, occurrences, occurrences_of_word},
     references::Mentions,
-    rewrite::{items::Items, lost, module_reads::ModuleReads, offers, words::Words},
+    rewrite::{items::Items, lost, module_reads::ModuleReads, offers, type_checkers, words::Words},
     roots::is_in_stub_tree,
 };
 
@@ -115,28 +115,6 @@ fn words_of(change: &Change) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Settings by which a checker of types asks whether a module offers what others import of it.
-const ASKING_FOR_OFFERS: [&str; 5] = [
-    "implicit_reexport",
-    "strict = true",
-    "strict = True",
-    "strict=true",
-    "\"strict\"",
-];
-
-/// Whether a package says that its types are to be read, or settings of a checker ask for what modules offer.
-fn types_are_read(texts: &dyn Texts) -> bool {
-    let mut paths = texts.paths().iter();
-    paths.any(|path| match path.file_name() {
-        "py.typed" => true,
-        "pyproject.toml" | "mypy.ini" | ".mypy.ini" | "setup.cfg" | "pyrightconfig.json" => {
-            let text = texts.text(path).unwrap_or_default();
-            ASKING_FOR_OFFERS.iter().any(|word| text.contains(word))
-        }
-        _ => false,
-    })
-}
-
 impl<'g> Mapping<'g> {
     pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &dyn Texts) -> Self {
         let (changes, items): (Vec<Change>, Vec<Change>) = all
@@ -154,7 +132,7 @@ impl<'g> Mapping<'g> {
             items: Items::default(),
             names: FxHashMap::default(),
             files: BTreeMap::new(),
-            types_are_read: types_are_read(texts),
+            types_are_read: type_checkers::ask_for_offers(texts),
             gone: BTreeSet::new(),
             paths: FxHashMap::default(),
             file_names: FxHashSet::default(),

@@ -50,6 +50,7 @@ mod strings;
 mod structure;
 mod tables;
 mod template_tags;
+mod type_checkers;
 mod uses;
 mod warning_filters;
 mod words;

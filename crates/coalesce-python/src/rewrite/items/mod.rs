@@ -36,6 +36,7 @@ mod interpreter_texts;
 mod local_names;
 mod logger_names;
 mod loggers;
+mod lost_types;
 mod name_index;
 mod name_readers;
 mod needs;

@@ -15,7 +15,7 @@ use crate::{
 
 /// What is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sought {
+enum Answer {
     /// The path of the file.
     File,
     /// The name of the module.
@@ -30,25 +30,25 @@ struct Asking {
     object: usize,
     /// The whole expression.
     span: (usize, usize),
-    sought: Sought,
+    sought: Answer,
     /// What alone can be asked so begins with this.
     of: Option<&'static str>,
 }
 
 /// Calls that are given a definition.
-const CALLS: [(&str, Sought); 3] = [
-    ("getfile(", Sought::File),
-    ("getsourcefile(", Sought::File),
-    ("whichmodule(", Sought::Name),
+const CALLS: [(&str, Answer); 3] = [
+    ("getfile(", Answer::File),
+    ("getsourcefile(", Answer::File),
+    ("whichmodule(", Answer::Name),
 ];
 
 /// Attributes of a definition.
-const ATTRIBUTES: [(&str, Sought); 5] = [
-    (".__code__.co_filename", Sought::File),
-    (".__globals__[\"__file__\"]", Sought::File),
-    (".__globals__['__file__']", Sought::File),
-    (".__globals__[\"__name__\"]", Sought::Name),
-    (".__globals__['__name__']", Sought::Name),
+const ATTRIBUTES: [(&str, Answer); 5] = [
+    (".__code__.co_filename", Answer::File),
+    (".__globals__[\"__file__\"]", Answer::File),
+    (".__globals__['__file__']", Answer::File),
+    (".__globals__[\"__name__\"]", Answer::Name),
+    (".__globals__['__name__']", Answer::Name),
 ];
 
 /// Ways to ask anything for its module's name, or a namespace of which nobody knows whose it is.
@@ -60,12 +60,12 @@ const OF_ANY: [&str; 4] = [
 ];
 
 /// What leads from the name of a module to a file, and what the expression goes on with.
-const BY_NAME: [(&str, &str, Sought); 5] = [
-    ("modules[", "].__file__", Sought::File),
-    ("import_module(", ").__file__", Sought::File),
-    ("get_data(", ",", Sought::Beside),
-    ("files(", ")", Sought::Beside),
-    ("open_text(", ",", Sought::Beside),
+const BY_NAME: [(&str, &str, Answer); 5] = [
+    ("modules[", "].__file__", Answer::File),
+    ("import_module(", ").__file__", Answer::File),
+    ("get_data(", ",", Answer::Beside),
+    ("files(", ")", Answer::Beside),
+    ("open_text(", ",", Answer::Beside),
 ];
 
 impl<'m> Readers<'m> {
@@ -87,7 +87,7 @@ impl<'m> Readers<'m> {
     /// Whether a change gives what it takes along another answer.
     fn is_another(&self, text: &str, asking: &Asking, change: &Change) -> bool {
         let item = change.subject == Subject::Item;
-        if asking.sought == Sought::Name {
+        if asking.sought == Answer::Name {
             let (start, end) = asking.span;
             let (before, after) = (text.get(..start), text.get(end..).unwrap_or_default());
             let taken_apart = after.starts_with(['.', '[']);
@@ -106,7 +106,7 @@ impl<'m> Readers<'m> {
         }
         // What lies beside the file of a package goes along with it.
         let goes_along = !item && self.is_package(&change.from);
-        let beside = asking.sought == Sought::Beside || is_of_folder(text, asking);
+        let beside = asking.sought == Answer::Beside || is_of_folder(text, asking);
         !beside || !goes_along && self.changes_folder(change)
     }
 
@@ -293,7 +293,7 @@ fn of_any(text: &str) -> Vec<Asking> {
     read.map(|(at, end)| Asking {
         object: owner_end(text, at),
         span: (at, end),
-        sought: Sought::Name,
+        sought: Answer::Name,
         of: text
             .get(at..)
             .filter(|rest| rest.starts_with('['))
