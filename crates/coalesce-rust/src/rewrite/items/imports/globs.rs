@@ -211,7 +211,7 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// Takes a glob of a doc test out that serves nothing else there; of a trait, methods may be called.
-    fn spend_in_document(&mut self, leaf: (FileId, u32), target: ModuleId) {
+    pub(super) fn spend_in_document(&mut self, leaf: (FileId, u32), target: ModuleId) {
         let world = self.world();
         let space = world.space(target);
         let brought = space.names.values().flatten();

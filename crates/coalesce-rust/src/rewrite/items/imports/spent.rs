@@ -75,7 +75,14 @@ impl<'a> Settler<'_, 'a> {
         let stays = is_document || self.set.chunk_at(import.0, fact.span.start).is_none();
         let is_used =
             self.scan.used_imports.contains(&import) || self.scan.doc_imports.contains(&import);
-        if !stays || is_used || fact.kind == LeafKind::Glob {
+        if !stays || is_used {
+            return;
+        }
+        if fact.kind == LeafKind::Glob {
+            let target = self.speller().glob_target(import);
+            if let Some(target) = target.filter(|_| is_document) {
+                self.spend_in_document(import, target);
+            }
             return;
         }
         let Some((_, found)) = world.found_by_leaf(import) else {
