@@ -49,8 +49,8 @@ pub(super) fn texts_in(expression: &Expr, start: u32) -> Vec<BesideName> {
         return Vec::new();
     };
     let owner = match asked {
-        Asked::Module => None,
-        Asked::Of(owner) => Some(shift(owner, start)),
+        NameOwner::Module => None,
+        NameOwner::Of(owner) => Some(shift(owner, start)),
     };
     let literals = beside.into_iter().flat_map(literals);
     literals
@@ -62,7 +62,7 @@ pub(super) fn texts_in(expression: &Expr, start: u32) -> Vec<BesideName> {
 }
 
 /// Whose name is asked for.
-enum Asked {
+enum NameOwner {
     /// That of a module.
     Module,
     /// That of what stands there.
@@ -70,13 +70,13 @@ enum Asked {
 }
 
 /// Whose name an expression gives, or a part of.
-fn asked(expression: &Expr) -> Option<Asked> {
+fn asked(expression: &Expr) -> Option<NameOwner> {
     match expression {
         Expr::Name(name) => name_asked(name.id.as_str(), None),
         Expr::Attribute(attribute) => {
             let of_spec = last_name(&attribute.value) == Some("__spec__");
             match attribute.attr.as_str() {
-                "name" | "parent" if of_spec => Some(Asked::Module),
+                "name" | "parent" if of_spec => Some(NameOwner::Module),
                 name => {
                     name_asked(name, Some(&attribute.value)).or_else(|| asked(&attribute.value))
                 }
@@ -89,16 +89,18 @@ fn asked(expression: &Expr) -> Option<Asked> {
     }
 }
 
-fn name_asked(name: &str, of: Option<&Expr>) -> Option<Asked> {
+fn name_asked(name: &str, of: Option<&Expr>) -> Option<NameOwner> {
     match (name, of) {
-        ("__module__", Some(_)) | ("__package__", _) | ("__name__", None) => Some(Asked::Module),
-        ("__name__", Some(of)) => Some(Asked::Of(of.range())),
+        ("__module__", Some(_)) | ("__package__", _) | ("__name__", None) => {
+            Some(NameOwner::Module)
+        }
+        ("__name__", Some(of)) => Some(NameOwner::Of(of.range())),
         _ => None,
     }
 }
 
 /// `f.__module__.split(".")`, `getattr(f, "__module__", "")`, `str(f.__module__)`.
-fn asked_by(call: &ast::ExprCall) -> Option<Asked> {
+fn asked_by(call: &ast::ExprCall) -> Option<NameOwner> {
     let arguments = &call.arguments.args;
     match &*call.func {
         Expr::Attribute(method) => asked(&method.value),

@@ -217,7 +217,7 @@ struct SettingsFile<'f> {
 }
 
 /// What becomes of a word.
-enum Outcome {
+enum WordOutcome {
     Becomes(String),
     Unknown,
     Stays,
@@ -242,49 +242,49 @@ impl SettingsFile<'_> {
             // What nobody knows the meaning of is told where it is the name and nothing else.
             let alone = rest.is_empty() && span == value.span;
             let outcome = match value.role {
-                SettingRole::Unknown if !alone => Outcome::Stays,
+                SettingRole::Unknown if !alone => WordOutcome::Stays,
                 role => self.outcome(role, rest, change),
             };
             match outcome {
-                Outcome::Becomes(new) => rename((self.path, name), (change, &new), plan),
-                Outcome::Unknown => doubt((self.path, name), change, plan),
-                Outcome::Stays => {}
+                WordOutcome::Becomes(new) => rename((self.path, name), (change, &new), plan),
+                WordOutcome::Unknown => doubt((self.path, name), change, plan),
+                WordOutcome::Stays => {}
             }
         }
     }
 
     /// What becomes of the name of a package at the top, before the `rest` of its word.
-    fn outcome(&self, role: SettingRole, rest: &str, change: &Change) -> Outcome {
+    fn outcome(&self, role: SettingRole, rest: &str, change: &Change) -> WordOutcome {
         let (own, other) = (self.own_folder(change), self.has_other_folder(change));
         match role {
             SettingRole::Name => named(rest, change),
-            SettingRole::NameOrFolder if other => Outcome::Stays,
+            SettingRole::NameOrFolder if other => WordOutcome::Stays,
             SettingRole::NameOrFolder if own.is_none() => named(rest, change),
             SettingRole::Folder | SettingRole::NameOrFolder => {
-                own.map_or(Outcome::Stays, |own| self.folder(&own, rest, change))
+                own.map_or(WordOutcome::Stays, |own| self.folder(&own, rest, change))
             }
             SettingRole::AnyFolder => match own.or_else(|| self.folder_of(change)) {
-                Some(_) if self.has_more_folders(change) => Outcome::Unknown,
+                Some(_) if self.has_more_folders(change) => WordOutcome::Unknown,
                 Some(own) => self.folder(&own, rest, change),
-                None => Outcome::Stays,
+                None => WordOutcome::Stays,
             },
             SettingRole::Built if change.kind != ChangeKind::Move => named(rest, change),
             SettingRole::Built if change.shim.is_some() || change.to.contains('.') || other => {
-                Outcome::Unknown
+                WordOutcome::Unknown
             }
             SettingRole::Built => named(rest, change),
-            SettingRole::Unknown if change.kind == ChangeKind::Move => Outcome::Unknown,
-            SettingRole::Unknown => Outcome::Stays,
+            SettingRole::Unknown if change.kind == ChangeKind::Move => WordOutcome::Unknown,
+            SettingRole::Unknown => WordOutcome::Stays,
         }
     }
 
     /// What becomes of the path of a folder that a package is in, seen from where the file is.
-    fn folder(&self, own: &str, rest: &str, change: &Change) -> Outcome {
+    fn folder(&self, own: &str, rest: &str, change: &Change) -> WordOutcome {
         if change.kind != ChangeKind::Move {
             return named(rest, change);
         }
         let Some(new) = self.mapping.paths.get(own) else {
-            return Outcome::Unknown;
+            return WordOutcome::Unknown;
         };
         let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let around = self.path.parent().unwrap_or_else(TreePath::root);
@@ -297,9 +297,9 @@ impl SettingsFile<'_> {
         };
         match new {
             // A pattern of what begins so is none of what lies below.
-            Some(new) if rest == "*" && new.contains('/') => Outcome::Unknown,
-            Some(new) => Outcome::Becomes(new),
-            None => Outcome::Unknown,
+            Some(new) if rest == "*" && new.contains('/') => WordOutcome::Unknown,
+            Some(new) => WordOutcome::Becomes(new),
+            None => WordOutcome::Unknown,
         }
     }
 
@@ -365,12 +365,12 @@ impl SettingsFile<'_> {
 }
 
 /// What becomes of the name of a package.
-fn named(rest: &str, change: &Change) -> Outcome {
+fn named(rest: &str, change: &Change) -> WordOutcome {
     match change.kind {
-        ChangeKind::Move if rest == "*" && change.to.contains('.') => Outcome::Unknown,
-        ChangeKind::Move => Outcome::Becomes(change.to.clone()),
-        _ if change.shim.is_none() => Outcome::Unknown,
-        _ => Outcome::Stays,
+        ChangeKind::Move if rest == "*" && change.to.contains('.') => WordOutcome::Unknown,
+        ChangeKind::Move => WordOutcome::Becomes(change.to.clone()),
+        _ if change.shim.is_none() => WordOutcome::Unknown,
+        _ => WordOutcome::Stays,
     }
 }
 

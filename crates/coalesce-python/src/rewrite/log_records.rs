@@ -46,7 +46,7 @@ const HAVING_LINES: [&str; 7] = [
 ];
 
 /// What a record says of a change, before and after.
-struct Said<'c> {
+struct SaidField<'c> {
     change: &'c Change,
     field: &'static RecordField,
     values: [String; 2],
@@ -64,7 +64,7 @@ pub fn check(
     let changes = mapping.all.iter();
     let writing =
         changes.filter(|change| change.kind == ChangeKind::Move && writes(readers, change));
-    let said: Vec<Said<'_>> = writing
+    let said: Vec<SaidField<'_>> = writing
         .flat_map(|change| of_change(mapping, texts, change))
         .collect();
     if said.is_empty() {
@@ -96,11 +96,15 @@ fn writes(readers: &Readers<'_>, change: &Change) -> bool {
     })
 }
 
-fn of_change<'c>(mapping: &Mapping<'_>, texts: &dyn Texts, change: &'c Change) -> Vec<Said<'c>> {
+fn of_change<'c>(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    change: &'c Change,
+) -> Vec<SaidField<'c>> {
     let fields = RecordField::ALL.iter().filter(|field| field.name != "name");
     let said = fields.filter_map(|field| {
         let (from, to) = shows(mapping, field, change)?;
-        Some(Said {
+        Some(SaidField {
             change,
             field,
             values: [from, to],
@@ -110,7 +114,7 @@ fn of_change<'c>(mapping: &Mapping<'_>, texts: &dyn Texts, change: &'c Change) -
     said.collect()
 }
 
-impl Said<'_> {
+impl SaidField<'_> {
     /// Where a file looks for what records say.
     fn place_in(&self, text: &str, texts: &dyn Texts) -> Option<ByteSpan> {
         let has = |words: &[&str]| words.iter().any(|word| text.contains(word));

@@ -5,6 +5,7 @@
 //! cannot be told, it may be anything.
 
 mod ancestors;
+mod carried;
 mod compared;
 mod definition_places;
 mod handed_classes;
@@ -16,12 +17,14 @@ mod spellings;
 
 use std::{
     cell::LazyCell,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+pub(super) use carried::Carried;
+use carried::{ByName, known};
 use spellings::Place;
 
 use super::{
@@ -53,54 +56,10 @@ enum Whose {
     Any,
 }
 
-/// A piece of code that a change takes to another module, and all of the file that it is in.
-pub(super) struct Carried {
-    pub(super) file: Arc<str>,
-    span: ByteSpan,
-    /// Once somebody asks.
-    analysis: OnceLock<Analysis>,
-    /// What its classes are made of, once somebody asks.
-    above: OnceLock<Option<FxHashSet<String>>>,
-}
-
-impl Carried {
-    fn new(file: Arc<str>, span: ByteSpan) -> Self {
-        Self {
-            file,
-            span,
-            analysis: OnceLock::new(),
-            above: OnceLock::new(),
-        }
-    }
-
-    pub(super) fn text(&self) -> &str {
-        self.span.of(&self.file).unwrap_or_default()
-    }
-
-    /// That of the whole file.
-    fn analysis(&self) -> &Analysis {
-        self.analysis.get_or_init(|| Analysis::new(&self.file))
-    }
-}
-
 /// The head of a class: its name, and what stands in its parentheses.
 struct Head<'t> {
     name: &'t str,
     bases: &'t str,
-}
-
-/// What is worked out by a name, each once.
-type ByName<T> = Mutex<FxHashMap<String, T>>;
-
-/// What is known by a name, or is worked out now.
-fn known<T: Clone>(all: &ByName<T>, name: &str, find: impl FnOnce() -> T) -> T {
-    let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = lock().get(name) {
-        return found.clone();
-    }
-    let found = find();
-    lock().insert(name.to_owned(), found.clone());
-    found
 }
 
 /// What looks such code through.

@@ -54,14 +54,14 @@ pub(super) fn of_listings(text: &str) -> Option<Vec<ByteSpan>> {
 
 /// A piece of code, with the names and attributes in it.
 #[derive(Clone, Debug)]
-struct Piece<'s> {
+struct FlowPiece<'s> {
     range: TextRange,
     words: Vec<(&'s str, bool)>,
 }
 
-impl<'s> Piece<'s> {
+impl<'s> FlowPiece<'s> {
     fn of_expression(expression: &'s Expr) -> Self {
-        let mut words = Words::default();
+        let mut words = WordCollector::default();
         words.visit_expr(expression);
         Self {
             range: expression.range(),
@@ -70,7 +70,7 @@ impl<'s> Piece<'s> {
     }
 
     fn of_statement(statement: &'s Stmt) -> Self {
-        let mut words = Words::default();
+        let mut words = WordCollector::default();
         words.visit_stmt(statement);
         Self {
             range: statement.range(),
@@ -81,9 +81,9 @@ impl<'s> Piece<'s> {
 
 /// The names and attributes of code, and whether each has to be given by somebody.
 #[derive(Default)]
-struct Words<'s>(Vec<(&'s str, bool)>);
+struct WordCollector<'s>(Vec<(&'s str, bool)>);
 
-impl<'s> Visitor<'s> for Words<'s> {
+impl<'s> Visitor<'s> for WordCollector<'s> {
     fn visit_expr(&mut self, expression: &'s Expr) {
         match expression {
             Expr::Name(name) => self.0.push((name.id.as_str(), true)),
@@ -99,25 +99,25 @@ impl<'s> Visitor<'s> for Words<'s> {
 }
 
 /// A function: what its parameters may be given without a call that names it, and all of it.
-struct Function<'s> {
+struct TakingFunction<'s> {
     /// How it is called; nothing where that is by no name.
     called: Option<Vec<&'s str>>,
     parameters: Vec<&'s str>,
-    given: Vec<Piece<'s>>,
+    given: Vec<FlowPiece<'s>>,
 }
 
 /// How values go through a file.
 #[derive(Default)]
 struct FlowReader<'s> {
     /// What is given to names and attributes.
-    flows: Vec<(Vec<&'s str>, Piece<'s>)>,
+    flows: Vec<(Vec<&'s str>, FlowPiece<'s>)>,
     /// What may change the values of names and attributes.
-    changes: Vec<(Vec<&'s str>, Piece<'s>)>,
-    functions: Vec<Function<'s>>,
+    changes: Vec<(Vec<&'s str>, FlowPiece<'s>)>,
+    functions: Vec<TakingFunction<'s>>,
     /// Functions and classes, as a whole.
-    definitions: Vec<(&'s str, Piece<'s>)>,
+    definitions: Vec<(&'s str, FlowPiece<'s>)>,
     /// Statements without others inside.
-    plain: Vec<Piece<'s>>,
+    plain: Vec<FlowPiece<'s>>,
     /// Names that come from elsewhere.
     imported: FxHashSet<&'s str>,
     /// Of these, calls that list.
@@ -126,13 +126,13 @@ struct FlowReader<'s> {
     class: Option<&'s str>,
     /// What classes are made of.
     bases: FxHashSet<&'s str>,
-    listings: Vec<Piece<'s>>,
+    listings: Vec<FlowPiece<'s>>,
     hands_on: bool,
 }
 
 impl<'s> FlowReader<'s> {
     fn flow(&mut self, targets: &[&'s Expr], value: &'s Expr) {
-        let flow = (words_of(targets), Piece::of_expression(value));
+        let flow = (words_of(targets), FlowPiece::of_expression(value));
         self.flows.push(flow);
     }
 
@@ -148,12 +148,15 @@ impl<'s> FlowReader<'s> {
             _ if name.starts_with("__") => None,
             _ => Some(vec![name]),
         };
-        self.functions.push(Function {
+        self.functions.push(TakingFunction {
             called,
             parameters: parameters()
                 .map(|parameter| parameter.name().as_str())
                 .collect(),
-            given: given.chain(defaults).map(Piece::of_expression).collect(),
+            given: given
+                .chain(defaults)
+                .map(FlowPiece::of_expression)
+                .collect(),
         });
     }
 
@@ -171,15 +174,15 @@ impl<'s> FlowReader<'s> {
 
     fn call(&mut self, call: &'s ast::ExprCall) {
         if last_name(&call.func).is_some_and(lists) {
-            let mut piece = Piece::of_expression(&call.func);
+            let mut piece = FlowPiece::of_expression(&call.func);
             piece.range = call.range();
             for argument in call.arguments.args.iter() {
-                piece.words.extend(Piece::of_expression(argument).words);
+                piece.words.extend(FlowPiece::of_expression(argument).words);
             }
             for keyword in call.arguments.keywords.iter() {
                 piece
                     .words
-                    .extend(Piece::of_expression(&keyword.value).words);
+                    .extend(FlowPiece::of_expression(&keyword.value).words);
             }
             self.listings.push(piece);
         }
@@ -188,7 +191,7 @@ impl<'s> FlowReader<'s> {
 
 /// The names and attributes of some expressions.
 fn words_of<'s>(expressions: &[&'s Expr]) -> Vec<&'s str> {
-    let mut words = Words::default();
+    let mut words = WordCollector::default();
     for expression in expressions {
         words.visit_expr(expression);
     }
@@ -238,16 +241,16 @@ impl<'s> Visitor<'s> for FlowReader<'s> {
                     Expr::Call(call) => changed_by(call),
                     other => vec![other],
                 };
-                let change = (words_of(&targets), Piece::of_expression(&found.value));
+                let change = (words_of(&targets), FlowPiece::of_expression(&found.value));
                 self.changes.push(change);
             }
             Stmt::FunctionDef(function) => {
                 self.function(function);
-                let piece = Piece::of_statement(statement);
+                let piece = FlowPiece::of_statement(statement);
                 self.definitions.push((function.name.as_str(), piece));
             }
             Stmt::ClassDef(class) => {
-                let piece = Piece::of_statement(statement);
+                let piece = FlowPiece::of_statement(statement);
                 self.definitions.push((class.name.as_str(), piece));
                 let bases = class.arguments.iter().flat_map(|all| &all.args);
                 self.bases.extend(bases.filter_map(last_name));
@@ -272,7 +275,7 @@ impl<'s> Visitor<'s> for FlowReader<'s> {
                 | Stmt::Match(_)
         );
         if !has_others {
-            self.plain.push(Piece::of_statement(statement));
+            self.plain.push(FlowPiece::of_statement(statement));
         }
         visitor::walk_stmt(self, statement);
     }
@@ -320,7 +323,7 @@ struct Search<'f, 's> {
 }
 
 impl<'s> Search<'_, 's> {
-    fn take(&mut self, piece: &Piece<'s>) {
+    fn take(&mut self, piece: &FlowPiece<'s>) {
         self.ranges.push(piece.range);
         for word in &piece.words {
             if self.seen.insert(*word) {
@@ -361,8 +364,9 @@ impl<'s> Search<'_, 's> {
                 // Who makes an object of a class below it gives it what that one passes on.
                 let made_below = called.iter().any(|name| file.bases.contains(name));
                 (!made_below).then_some(())?;
-                let names =
-                    |piece: &&Piece<'s>| piece.words.iter().any(|(name, _)| called.contains(name));
+                let names = |piece: &&FlowPiece<'s>| {
+                    piece.words.iter().any(|(name, _)| called.contains(name))
+                };
                 file.plain
                     .iter()
                     .filter(names)
