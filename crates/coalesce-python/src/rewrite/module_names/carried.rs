@@ -10,7 +10,7 @@ use crate::analysis::Analysis;
 /// A piece of code that a change takes to another module, and all of the file that it is in.
 pub(in crate::rewrite) struct Carried {
     pub(in crate::rewrite) file: Arc<str>,
-    span: ByteSpan,
+    pub(super) span: ByteSpan,
     /// Once somebody asks.
     analysis: OnceLock<Analysis>,
     /// What its classes are made of, once somebody asks.
