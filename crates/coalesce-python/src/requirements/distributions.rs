@@ -116,7 +116,7 @@ fn declared(projects: &[(TreePath, Arc<PythonFacts>)]) -> Vec<Distribution> {
     for (path, facts) in projects {
         let directory = path.parent().unwrap_or_else(TreePath::root);
         let found = by_folder.entry(directory);
-        let found = found.or_insert_with_key(|directory| Distribution::beside(directory));
+        let found = found.or_insert_with_key(Distribution::beside);
         let said = &facts.distribution;
         if found.name.is_empty() {
             found.name = said.name.clone().unwrap_or_default();

@@ -104,7 +104,9 @@ impl Links<'_> {
             }
             _ if !world.bindings(self.home, first).is_empty() => (self.home, 0),
             // What is none of the module's names is a library's.
-            _ if self.ways.module(&[first.clone()]).is_some() => return Some((Vec::new(), 0)),
+            _ if self.ways.module(std::slice::from_ref(first)).is_some() => {
+                return Some((Vec::new(), 0));
+            }
             _ => return None,
         };
         let name = world[module].canonical.split("::");

@@ -319,7 +319,7 @@ impl Code {
         &mut self,
         text: &str,
         span: ByteSpan,
-        (types, of_associated): (&dyn Fn(Token) -> BTreeSet<ItemId>, &dyn Fn(Token) -> bool),
+        (types, of_associated): (TypesOf<'_>, &dyn Fn(Token) -> bool),
     ) {
         let mut open: Vec<Braces> = Vec::new();
         let (mut before, mut last): (Option<Token>, Option<Token>) = (None, None);
@@ -491,6 +491,9 @@ impl Code {
         &self.items
     }
 }
+
+/// The types that the last name of a path leads to.
+type TypesOf<'a> = &'a dyn Fn(Token) -> BTreeSet<ItemId>;
 
 /// Whether a name is that of an associated type, of the type around: `Self::IntoIter`. A constant has a block behind it.
 fn is_behind_self(text: &str, name: Token) -> bool {
