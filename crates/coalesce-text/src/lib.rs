@@ -425,10 +425,7 @@ impl Subject<'_> {
         if is_manifest(path, text) {
             return found;
         }
-        // What the language edits itself is said by it.
-        for edit in self.proposal.edits.get(path).into_iter().flatten() {
-            found.left.insert(edit.span);
-        }
+        self.leave_to_language(path, &mut found);
         match kind {
             FileKind::History => self.history(text, &mut found),
             FileKind::Configuration | FileKind::Operations => {
@@ -449,6 +446,17 @@ impl Subject<'_> {
         }
         found.edits.sort();
         found
+    }
+
+    /// Notes what the language edits itself, and what it tells: it is said by that.
+    fn leave_to_language(&self, path: &TreePath, found: &mut Found) {
+        let proposal = self.proposal;
+        let edits = proposal.edits.get(path).into_iter().flatten();
+        let unproven = proposal.unproven.iter().filter(|one| one.path == *path);
+        let told = unproven.filter_map(|one| one.span);
+        for span in edits.map(|edit| edit.span).chain(told) {
+            found.left.insert(span);
+        }
     }
 
     /// Every changed name in a text: its place, the name, and the new one. Longest names first

@@ -17,6 +17,8 @@ pub struct Places {
     files: BTreeMap<TreePath, TreePath>,
     /// Files and whole folders that are not there any more, and have no other place, longest first.
     gone: Vec<String>,
+    /// Names of files that get another one, and leave nothing behind.
+    renamed: BTreeSet<String>,
 }
 
 impl Places {
@@ -41,6 +43,7 @@ impl Places {
         Self {
             pairs,
             at_root,
+            renamed: renamed(&files, proposal),
             files,
             gone,
         }
@@ -81,12 +84,7 @@ impl Places {
 
     /// Files that settings have by their names alone, and that get others: `per-file-ignores = old.py:E501`.
     fn by_file_name(&self, text: &str, found: &mut Found) {
-        let renamed = self
-            .files
-            .iter()
-            .filter(|(from, to)| from.file_name() != to.file_name() && !is_usual(from));
-        for (from, _) in renamed {
-            let name = from.file_name();
+        for name in &self.renamed {
             let spans = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
             let spans = spans.map(|at| ByteSpan::from_range(at..at + name.len()));
             let open = |span: &ByteSpan| {
@@ -378,6 +376,17 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
         (from != only && texts.paths().iter().all(goes)).then_some((from, only))
     });
     whole.collect()
+}
+
+/// The names of files that get another one, where the old one goes.
+fn renamed(files: &BTreeMap<TreePath, TreePath>, proposal: &LanguagePlan) -> BTreeSet<String> {
+    let stays = |path: &TreePath| proposal.creates.iter().any(|new| new.path == *path);
+    let renamed = files
+        .iter()
+        .filter(|(from, to)| from.file_name() != to.file_name() && !is_usual(from) && !stays(from));
+    renamed
+        .map(|(from, _)| from.file_name().to_owned())
+        .collect()
 }
 
 /// Whether many files have this name.
