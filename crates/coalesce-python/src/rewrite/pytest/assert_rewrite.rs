@@ -13,48 +13,49 @@ const CALL: &str = "register_assert_rewrite(";
 
 /// Tells texts of such calls that come to name a module which the file has imported by then, and did not before.
 pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let graph = mapping.graph;
-    let changed: Vec<usize> = (0..graph.modules.len())
-        .filter(|module| mapping.new_name(*module).is_some())
-        .collect();
-    if changed.is_empty() {
+    let modules = 0..mapping.graph.modules.len();
+    if !modules
+        .clone()
+        .any(|module| mapping.new_name(module).is_some())
+    {
         return;
     }
-    for (file, module) in graph.modules.iter().enumerate() {
-        let Some(text) = texts.text(&module.path).filter(|text| text.contains(CALL)) else {
-            continue;
-        };
-        let analysis = Analysis::new(&text);
-        for string in &analysis.strings {
-            let named = string
-                .span
-                .of(&text)
-                .and_then(|name| graph.find(None, name));
-            let Some(named) = named.filter(|named| changed.contains(named)) else {
-                continue;
-            };
-            let start = string.span.start;
-            let before = text.get(..start as usize).unwrap_or_default();
-            let is_given = before
-                .rfind(CALL)
-                .is_some_and(|at| !before.get(at..).unwrap_or_default().contains(')'));
-            let imported = imported_above(graph, file, &analysis, start);
-            let name = |module: &usize| mapping.name_after(*module);
-            let new = mapping.name_after(named);
-            let comes = imported.iter().any(|other| name(other) == new);
-            if is_given && comes && !imported.contains(&named) {
-                plan.unproven.push(Unproven {
-                    path: module.path.clone(),
-                    span: Some(string.span),
-                    kind: UnprovenKind::Condition,
-                    name: module.name.clone(),
-                    why: format!(
-                        "pytest is asked to rewrite the assertions of `{new}`, which is imported above this then"
-                    ),
-                });
-            }
-        }
-    }
+    let found = modules.flat_map(|file| come_too_late(mapping, file, texts));
+    plan.unproven.extend(found);
+}
+
+/// Those of one file.
+fn come_too_late(mapping: &Mapping<'_>, file: usize, texts: &dyn Texts) -> Vec<Unproven> {
+    let graph = mapping.graph;
+    let module = graph.modules.get(file);
+    let text = module.and_then(|module| texts.text(&module.path));
+    let Some((module, text)) = module.zip(text.filter(|text| text.contains(CALL))) else {
+        return Vec::new();
+    };
+    let analysis = Analysis::new(&text);
+    let given = analysis.strings.iter().filter(|string| {
+        let before = text.get(..string.span.start as usize);
+        let before = before.unwrap_or_default();
+        before
+            .rfind(CALL)
+            .is_some_and(|at| !before.get(at..).unwrap_or_default().contains(')'))
+    });
+    let found = given.filter_map(|string| {
+        let named = graph.find(None, string.span.of(&text)?)?;
+        let new = mapping.new_name(named).map(|_| mapping.name_after(named))?;
+        let imported = imported_above(graph, file, &analysis, string.span.start);
+        let comes = imported.iter().any(|other| mapping.name_after(*other) == new);
+        (comes && !imported.contains(&named)).then(|| Unproven {
+            path: module.path.clone(),
+            span: Some(string.span),
+            kind: UnprovenKind::Condition,
+            name: module.name.clone(),
+            why: format!(
+                "pytest is asked to rewrite the assertions of `{new}`, which is imported above this then"
+            ),
+        })
+    });
+    found.collect()
 }
 
 /// The modules that the statements above a place import.

@@ -1,9 +1,9 @@
 //! Documents that code has for its documentation: `#![doc = include_str!("../README.md")]`. Their links lead from the
 //! module that they document.
 
-use coalesce_model::{ByteSpan, Documentation, Edit, Evidence, Form, Rewrite, Safety, TreePath};
+use coalesce_model::{Documentation, Edit, Evidence, Form, Rewrite, TreePath};
 
-use super::{names_of, ways::Ways};
+use super::{names_of, rewrite_of, ways::Ways};
 use crate::{
     facts::{self, IncludeKind, PathFact, SourceFacts},
     resolve::{FileId, ModuleId, World},
@@ -87,7 +87,12 @@ impl Links<'_> {
             Some(inline) if len == 1 && edit.text.contains("::") => inline,
             _ => edit,
         };
-        Some((rewrite_of(span, broken.from, &broken.to), edit))
+        let rewrite = Rewrite {
+            form: Form::DocLink,
+            evidence: Evidence::Resolved,
+            ..rewrite_of(span, broken.from, &broken.to)
+        };
+        Some((rewrite, edit))
     }
 
     /// The full name of where a link begins, and how many of its names that stands for.
@@ -139,18 +144,5 @@ impl Links<'_> {
             Some(rest) if first != own => format!("crate::{rest}"),
             _ => to.to_owned(),
         }
-    }
-}
-
-fn rewrite_of(span: ByteSpan, from: String, to: &str) -> Rewrite {
-    Rewrite {
-        path: TreePath::root(),
-        span,
-        form: Form::DocLink,
-        evidence: Evidence::Resolved,
-        from,
-        to: to.to_owned(),
-        reason: "names what moves".to_owned(),
-        safety: Safety::Safe,
     }
 }
