@@ -270,13 +270,17 @@ const PROGRAMS: [&str; 8] = [
     "tools",
 ];
 
+/// Endings of scripts, those that are given to queues of a cluster among them.
+const SCRIPTS: [&str; 14] = [
+    "bash", "bat", "csh", "fish", "ksh", "mk", "nu", "pbs", "ps1", "qsub", "sbatch", "sh", "slurm",
+    "zsh",
+];
+
 fn is_operations(path: &TreePath, lower: &str) -> bool {
     let first = path.components().next().unwrap_or_default();
     let directory = matches!(first, ".github" | ".circleci" | ".gitlab" | ".buildkite");
-    let script = matches!(
-        lower.rsplit_once('.').map(|(_, extension)| extension),
-        Some("sh" | "bash" | "csh" | "fish" | "ksh" | "mk" | "nu" | "bat" | "ps1" | "zsh")
-    );
+    let extension = lower.rsplit_once('.').map(|(_, extension)| extension);
+    let script = extension.is_some_and(|extension| SCRIPTS.contains(&extension));
     let packaging = path.as_str().ends_with("debian/rules");
     let above = path.parent().unwrap_or_else(TreePath::root);
     let mut above = above.components();
@@ -330,6 +334,7 @@ mod tests {
             (".flake8", Some(FileKind::Configuration)),
             ("debian/rules", Some(FileKind::Operations)),
             ("ci/run.fish", Some(FileKind::Operations)),
+            ("jobs/train.sbatch", Some(FileKind::Operations)),
             ("src/lib.rs", Some(FileKind::Foreign)),
             ("native/a.cu", Some(FileKind::Foreign)),
             ("data/rows.csv", Some(FileKind::Foreign)),

@@ -187,12 +187,35 @@ impl Places {
             let lead = &word[..word.len() - path.len()];
             return Some((word.to_owned(), format!("{lead}{to}")));
         }
+        if let Some(found) = self.named_folder(directory, word) {
+            return Some(found);
+        }
         // An address of this project's newest state; one of a release goes on leading to what was.
         let mut files = self.files.iter().filter(|_| is_of_newest(word));
         files.find_map(|(from, to)| {
             let head = word.strip_suffix(from.as_str())?;
             let is_whole = head.ends_with('/');
             is_whole.then(|| (word.to_owned(), format!("{head}{to}")))
+        })
+    }
+
+    /// The same of a folder that moves as a whole, with or without a slash at its end.
+    fn named_folder(&self, directory: &TreePath, word: &str) -> Option<(String, String)> {
+        let plain = word.strip_suffix('/').unwrap_or(word);
+        let slash = word.get(plain.len()..).unwrap_or_default();
+        let beside = directory.join(plain.trim_start_matches("./")).ok();
+        let beside = beside.as_ref().filter(|_| !word.starts_with('/'));
+        let mut folders = self.pairs.iter().chain(&self.at_root);
+        folders.find_map(|(from, to)| {
+            let new = if beside.is_some_and(|beside| beside.as_str() == from) {
+                relative(directory, &TreePath::new(to).ok()?)
+            } else if plain.strip_prefix('/').unwrap_or(plain) == from {
+                let lead = plain.strip_suffix(from.as_str()).unwrap_or_default();
+                format!("{lead}{to}")
+            } else {
+                return None;
+            };
+            Some((word.to_owned(), format!("{new}{slash}")))
         })
     }
 
@@ -579,6 +602,11 @@ mod tests {
             (
                 "see [it](../src/acme/opt/gpu.py#L3)",
                 "see [it](../src/acme/core/devices.py#L3)",
+                0,
+            ),
+            (
+                "the [folder](../src/acme/old/)",
+                "the [folder](../src/acme/fresh/)",
                 0,
             ),
             (

@@ -311,6 +311,12 @@ impl Reader<'_> {
             if crosses && matches!(name, "env" | "option_env") {
                 self.variable(piece, &call, &text);
             }
+            if !self.macros.names.contains(name) && keeps_snapshot(&call, &text) {
+                let why = format!(
+                    "a snapshot of `{name}!` is kept in a file that is called by its module, `{before}`"
+                );
+                self.tell(&source.path, call.span, name, why);
+            }
             if LOG_MACROS.contains(name) && !says_target(&call, &text) {
                 let read = targets.get_or_insert_with(|| self.reads_targets(&before));
                 if let Some(by) = read.clone() {
@@ -698,6 +704,13 @@ fn documents(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
         }
     }
     found
+}
+
+/// Whether a call is an assertion of `insta` whose snapshot is a file: one that stands in the call follows an `@`.
+fn keeps_snapshot(call: &Call<'_>, text: &str) -> bool {
+    let behind = text.get(call.span.end as usize..).unwrap_or_default();
+    let statement = behind.split(';').next().unwrap_or_default();
+    call.name.starts_with("assert_") && call.name.ends_with("snapshot") && !statement.contains('@')
 }
 
 /// Whether a call of a log macro names its target itself.
