@@ -21,9 +21,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use aho_corasick::AhoCorasick;
 use coalesce_model::{
-    ByteSpan, Certainty, Change, Edit, Evidence, FileReferences, Form, LanguageGraph, LanguageKind,
-    LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath, UnprovenKind,
-    language::RewriteOptions, pattern::NamePattern, reference::ends_with_module_option,
+    ByteSpan, Certainty, Change, ChangeKind, Edit, Evidence, FileReferences, Form, LanguageGraph,
+    LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath,
+    UnprovenKind, language::RewriteOptions, pattern::NamePattern,
+    reference::ends_with_module_option,
 };
 use rayon::prelude::*;
 
@@ -32,6 +33,9 @@ use crate::{
     names::{dotted, occurrences, stands_alone},
     places::Places,
 };
+
+/// Why the import of an item from where it was is told.
+const IMPORTED: &str = "code in a file of another kind imports it from where it was";
 
 /// So much of a line before or behind a name is looked at, in bytes.
 const LONGEST_LINE: usize = 4096;
@@ -64,7 +68,12 @@ pub fn rewrite(
     texts: &dyn Texts,
 ) -> LanguagePlan {
     let given = changes.iter().filter(|change| !removed::is_removal(change));
-    let given: Vec<Change> = given.cloned().collect();
+    let mut given: Vec<Change> = given.cloned().collect();
+    let renamed = given
+        .iter()
+        .flat_map(|change| renamed_items(change, graph.language().separator()));
+    let renamed: Vec<Change> = renamed.collect();
+    given.extend(renamed);
     let subject = Subject {
         proposal,
         changes: &given,
@@ -80,6 +89,24 @@ pub fn rewrite(
     }
     removed::tell(changes, graph.language(), texts, &mut plan);
     plan
+}
+
+/// The items that get other names where their module gives way, each as a change of its own.
+fn renamed_items<'c>(
+    change: &'c Change,
+    separator: &'c str,
+) -> impl Iterator<Item = Change> + use<'c> {
+    let renamed = match &change.kind {
+        ChangeKind::Replace { rename } => rename.as_slice(),
+        _ => &[],
+    };
+    renamed.iter().map(move |(old, new)| Change {
+        subject: coalesce_model::Subject::Item,
+        kind: ChangeKind::Replace { rename: Vec::new() },
+        from: [&change.from, separator, old].concat(),
+        to: [&change.to, separator, new].concat(),
+        ..change.clone()
+    })
 }
 
 /// Full names in configuration files that a pattern fits, for the lint.
@@ -439,6 +466,7 @@ impl Subject<'_> {
                 sphinx::rewrite(self, text, &mut found);
                 self.places.document(text, &mut found);
                 packages::tell(self, false, text, &mut found);
+                self.imports_in_document(text, &mut found);
                 generated_pages::tell(self, text, &mut found);
             }
             FileKind::Foreign => foreign::tell(self, text, &mut found),
@@ -528,7 +556,12 @@ impl Subject<'_> {
         self.changes.iter().any(|other| {
             other.from.len() > change.from.len()
                 && other.from.starts_with(&change.from)
-                && rest.starts_with(&other.from)
+                && rest
+                    .strip_prefix(other.from.as_str())
+                    .is_some_and(|behind| {
+                        let next = behind.chars().next();
+                        !next.is_some_and(|c| c.is_alphanumeric() || c == '_')
+                    })
         })
     }
 
@@ -598,7 +631,10 @@ impl Subject<'_> {
             };
             found.change(span, &from, &to, reason);
         }
-        self.imports_of_items(text, found);
+        for (span, name) in self.imports_of_items(text) {
+            found.leave(span, Form::Configuration, &name, IMPORTED);
+            found.doubt(span, &name, IMPORTED);
+        }
         let operations = kind == FileKind::Operations;
         packages::tell(self, operations, text, found);
         let runs = self.separator == "." && kind::runs(&found.told.path);
@@ -630,30 +666,33 @@ impl Subject<'_> {
         line.contains("import ") && occurrences(line, module).next().is_some()
     }
 
-    /// Lines of code in other files that import an item from the module that it leaves: told, for nobody here
-    /// reads such code.
-    fn imports_of_items(&self, text: &str, found: &mut Found) {
+    /// Lines of code in other files that import an item from the module that it leaves: nobody here reads such code.
+    fn imports_of_items(&self, text: &str) -> Vec<(ByteSpan, String)> {
         let items = self.changes.iter().filter(|change| {
             self.separator == "." && change.subject == coalesce_model::Subject::Item
         });
-        for change in items {
-            let Some((module, item)) = change.from.rsplit_once('.') else {
-                continue;
-            };
+        let found = items.flat_map(|change| {
+            let (module, item) = change.from.rsplit_once('.').unwrap_or_default();
             let start = format!("from {module} import ");
-            let lines = text.match_indices(&start).filter_map(|(at, _)| {
-                let rest = text.get(at + start.len()..).unwrap_or_default();
+            let lines = text.match_indices(&start).filter_map(|(at, found)| {
+                let rest = text.get(at + found.len()..).unwrap_or_default();
                 let line = rest.split(['\n', ';']).next().unwrap_or_default();
                 let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-                let end = at + start.len() + line.len();
+                let end = at + found.len() + line.len();
                 words
                     .any(|word| word == item)
-                    .then(|| ByteSpan::from_range(at..end))
+                    .then(|| (ByteSpan::from_range(at..end), change.from.clone()))
             });
-            for span in lines {
-                let why = "code in a file of another kind imports it from where it was";
-                found.leave(span, Form::Configuration, &change.from, why);
-                found.doubt(span, &change.from, why);
+            lines.collect::<Vec<_>>()
+        });
+        found.collect()
+    }
+
+    /// Those of a document, as in code that stands indented, where nothing else was said of them.
+    fn imports_in_document(&self, text: &str, found: &mut Found) {
+        for (span, name) in self.imports_of_items(text) {
+            if !found.covered(span) && !found.is_left(span) {
+                found.leave(span, Form::DocCode, &name, IMPORTED);
             }
         }
     }

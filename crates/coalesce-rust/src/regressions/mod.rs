@@ -403,7 +403,8 @@ impl Check<'_> {
         if !read || matches!(site.site, UseSite::ExternCrate(_)) {
             return;
         }
-        if site.origin == Origin::Code {
+        // What macros of the standard library are given is code.
+        if matches!(site.origin, Origin::Code | Origin::KnownMacro) {
             self.beginning(file, facts, site);
         }
         self.visibility(file, facts, site);

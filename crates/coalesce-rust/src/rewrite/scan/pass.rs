@@ -266,8 +266,26 @@ impl<'p> Pass<'p, '_> {
         if !step.all().any(|(res, _)| self.moving_of(res).is_some()) {
             self.scan.used_globs.insert(import);
         }
-        if let Some(target) = self.speller().glob_target(import) {
-            self.scan.used_names.insert((target, name.to_owned()));
+        self.through_globs(import, name);
+    }
+
+    /// Notes a name in the module that a glob leads to, and in those that other globs bring it to that from.
+    fn through_globs(&mut self, import: (FileId, u32), name: &str) {
+        let world = self.set.world();
+        let mut open = vec![import];
+        while let Some(glob) = open.pop() {
+            let Some(target) = self.speller().glob_target(glob) else {
+                continue;
+            };
+            if !self.scan.used_names.insert((target, name.to_owned())) {
+                continue;
+            }
+            let further = world.bindings(target, name).iter();
+            let further = further.filter(|binding| binding.glob);
+            for import in further.filter_map(|binding| binding.import) {
+                self.scan.used_imports.insert(import);
+                open.push(import);
+            }
         }
     }
 

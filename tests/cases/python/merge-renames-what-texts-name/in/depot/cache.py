@@ -1,0 +1,6 @@
+class Cache:
+    pass
+
+
+class StoreFormatter:
+    pass

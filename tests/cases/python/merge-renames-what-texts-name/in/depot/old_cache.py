@@ -1,0 +1,6 @@
+class Store:
+    pass
+
+
+class StoreFormatter:
+    pass
