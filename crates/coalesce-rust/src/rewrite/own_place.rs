@@ -311,12 +311,7 @@ impl Reader<'_> {
             if crosses && matches!(name, "env" | "option_env") {
                 self.variable(piece, &call, &text);
             }
-            if !self.macros.names.contains(name) && keeps_snapshot(&call, &text) {
-                let why = format!(
-                    "a snapshot of `{name}!` is kept in a file that is called by its module, `{before}`"
-                );
-                self.tell(&source.path, call.span, name, why);
-            }
+            self.snapshot(&source.path, (&call, &text), &before);
             if LOG_MACROS.contains(name) && !says_target(&call, &text) {
                 let read = targets.get_or_insert_with(|| self.reads_targets(&before));
                 if let Some(by) = read.clone() {
@@ -331,6 +326,17 @@ impl Reader<'_> {
             let message = format!("{why}, in what is written for people");
             let note = Finding::note(source.path.clone(), message);
             self.notes.push(note.at(span));
+        }
+    }
+
+    /// A snapshot that is kept in a file whose name says the module that the call stands in.
+    fn snapshot(&mut self, path: &TreePath, (call, text): (&Call<'_>, &str), module: &str) {
+        let name = call.name;
+        if !self.macros.names.contains(name) && keeps_snapshot(call, text) {
+            let why = format!(
+                "a snapshot of `{name}!` is kept in a file that is called by its module, `{module}`"
+            );
+            self.tell(path, call.span, name, why);
         }
     }
 
