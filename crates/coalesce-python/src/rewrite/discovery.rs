@@ -284,7 +284,8 @@ impl<'a> Looking<'a> {
             .filter(|string| !string.documentation)
             .find_map(|string| {
                 let folder = self.folder_named(string.span, mover)?;
-                if self.is_elsewhere(string.span) || !self.may_be_listed(string.span) {
+                let is_listed = self.may_be_listed(string.span) || self.lists_around(folder);
+                if self.is_elsewhere(string.span) || !is_listed {
                     return None;
                 }
                 Some(self.unproven(string.span, kind, mover, why(folder)))
@@ -310,6 +311,16 @@ impl<'a> Looking<'a> {
         let sources = self.sources.get_or_init(|| sources::of_listings(self.text));
         let sources = sources.as_ref();
         sources.is_none_or(|sources| sources.iter().any(|source| source.contains(span)))
+    }
+
+    /// Whether the folder around one is named where it may come to a call that lists it: what goes is seen in that.
+    fn lists_around(&self, folder: &TreePath) -> bool {
+        let around = folder.parent();
+        let name = around.as_ref().map(|around| around.file_name());
+        self.analysis
+            .strings
+            .iter()
+            .any(|string| string.span.of(self.text) == name && self.may_be_listed(string.span))
     }
 
     /// The folder of a module that a text ends with the name of.

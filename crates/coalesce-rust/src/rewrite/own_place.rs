@@ -616,7 +616,7 @@ impl Reader<'_> {
             let at = keeps_debug(&text)?;
             let line = LineIndex::new(&text).line_number(at.start);
             Some(format!(
-                "{}:{line} keeps what `Debug` writes of something",
+                "{}:{line} writes what `Debug` says of something",
                 source.path
             ))
         })
@@ -655,19 +655,31 @@ impl Reader<'_> {
     }
 }
 
-/// Where a source makes a text of what `Debug` writes, and keeps it: by `format!`, or in a snapshot. What is printed, logged
-/// or panicked with is for people.
+/// Macros whose text a program keeps, or writes where another one may read it.
+const WRITING: [&str; 8] = [
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "print",
+    "println",
+    "write",
+    "writeln",
+];
+
+/// Where a source writes or keeps what `Debug` writes: by `format!`, `println!` and their like, or in a snapshot. What is
+/// logged or panicked with is for people.
 fn keeps_debug(text: &str) -> Option<ByteSpan> {
     let forms = [":?}", ":#?}"];
     let holds = |text: &str| forms.iter().any(|form| text.contains(form));
-    if !holds(text) && !text.contains("_debug") {
+    if !holds(text) && !text.contains("_debug") && !text.contains("dbg!") {
         return None;
     }
     let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
     tokens.iter().enumerate().find_map(|(at, token)| {
         let word = token.span.of(text)?;
         let is_snapshot = word.ends_with("debug_snapshot") || word.ends_with("debug_eq");
-        let makes_text = matches!(word, "format" | "format_args")
+        let makes_text = WRITING.contains(&word)
             && tokens.get(at + 1).is_some_and(|next| next.is(b'!'))
             && lexer::closing(&tokens, at + 2)
                 .and_then(|close| tokens.get(at + 2..close))
@@ -675,7 +687,8 @@ fn keeps_debug(text: &str) -> Option<ByteSpan> {
                     let mut texts = inside.iter().filter_map(|one| one.span.of(text));
                     texts.any(holds)
                 });
-        (is_snapshot || makes_text).then_some(token.span)
+        let is_shown = word == "dbg" && tokens.get(at + 1).is_some_and(|next| next.is(b'!'));
+        (is_snapshot || is_shown || makes_text).then_some(token.span)
     })
 }
 
