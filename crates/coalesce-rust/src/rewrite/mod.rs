@@ -44,6 +44,7 @@ mod needs;
 mod older_syntax;
 mod own_place;
 mod packages;
+mod partial_paths;
 mod place;
 mod prose;
 mod public;
@@ -104,6 +105,7 @@ pub(crate) fn rewrite(
     if plan.refusals.is_empty() {
         let mapping = Mapping::new(&graph.world, changes, texts);
         prose::tell(&mapping, options.prose, &mut plan);
+        partial_paths::tell(&mapping, &mut plan);
     }
     plan
 }

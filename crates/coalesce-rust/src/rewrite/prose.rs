@@ -1,11 +1,8 @@
 //! Full names of what changes in comments, in documentation that is no code, and inside of texts: comments and
 //! documentation change when that is asked for, texts of a program never do. What stays is told.
 
-use std::collections::BTreeSet;
-
 use coalesce_model::{
     ByteSpan, Change, Edit, Evidence, Form, LanguagePlan, NotRewritten, Rewrite, Safety, TreePath,
-    Unproven, UnprovenKind,
 };
 use memchr::memmem;
 use rayon::prelude::*;
@@ -25,126 +22,10 @@ pub(super) fn tell(mapping: &Mapping<'_>, follow: bool, plan: &mut LanguagePlan)
         .collect();
     let files: Vec<FileId> = mapping.world.sources().map(|(file, _)| file).collect();
     let read = |file: FileId| mentions_in(mapping, file, &needles);
-    let read = |file: &FileId| read(*file);
-    let found: Vec<ProseMention> = files.par_iter().flat_map_iter(read).collect();
+    let found: Vec<ProseMention> = files.into_par_iter().flat_map_iter(read).collect();
     for mention in found {
         put(mention, follow, plan);
     }
-    tell_paths(mapping, &files, plan);
-}
-
-/// Tells paths of files that move or go as a part of texts and comments: a program may open what it puts together from
-/// one, as in `format!("{root}/src/pool.rs")`.
-fn tell_paths(mapping: &Mapping<'_>, files: &[FileId], plan: &mut LanguagePlan) {
-    let paths = leaving_paths(mapping, plan);
-    let finders: Vec<memmem::Finder<'_>> = paths
-        .iter()
-        .map(|path| memmem::Finder::new(path.as_bytes()))
-        .collect();
-    let read = |file: &FileId| {
-        let path = &mapping.world[*file].path;
-        let text = mapping.texts.text(path);
-        let places = text.map_or_else(Vec::new, |text| paths_in(&text, &finders));
-        let own = places
-            .into_iter()
-            .map(|(span, in_text)| (path.clone(), span, in_text));
-        own.collect::<Vec<_>>()
-    };
-    let found: Vec<(TreePath, ByteSpan, bool)> = files.par_iter().flat_map_iter(read).collect();
-    for (path, span, in_text) in found {
-        let name = mapping
-            .texts
-            .text(&path)
-            .and_then(|text| span.of(&text).map(str::to_owned));
-        let Some(name) = name.filter(|_| !is_said(plan, &path, span)) else {
-            continue;
-        };
-        let why = "the path of a file that moves or goes, as a part of a text".to_owned();
-        if in_text {
-            plan.unproven.push(Unproven {
-                path,
-                span: Some(span),
-                kind: UnprovenKind::OwnPlace,
-                name,
-                why,
-            });
-        } else {
-            plan.not_rewritten.push(NotRewritten {
-                path,
-                span,
-                form: Form::FilePath,
-                name,
-                why,
-            });
-        }
-    }
-}
-
-/// The paths of files that move or go, from the root and from their packages; one name alone may be any file's.
-fn leaving_paths(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> {
-    let kept: BTreeSet<&TreePath> = plan.creates.iter().map(|new| &new.path).collect();
-    let moved = plan.moves.iter().map(|file| &file.from);
-    let leaving = moved.chain(&plan.deletes);
-    let leaving = leaving.filter(|path| !kept.contains(path));
-    let mut found = BTreeSet::new();
-    for path in leaving {
-        let packages = mapping.world.packages.iter();
-        let below = packages.filter_map(|package| path.strip_prefix(&package.directory));
-        found.extend(below.map(str::to_owned));
-        found.insert(path.as_str().to_owned());
-    }
-    found.retain(|path| path.contains('/'));
-    found
-}
-
-/// Where a text has one of some paths in a comment or a literal, and whether the literal is nothing but a path: one with
-/// blanks is a sentence.
-fn paths_in(text: &str, finders: &[memmem::Finder<'_>]) -> Vec<(ByteSpan, bool)> {
-    let mut spans: Vec<ByteSpan> = finders
-        .iter()
-        .flat_map(|finder| {
-            let length = finder.needle().len();
-            let found = finder.find_iter(text.as_bytes());
-            found.map(move |at| ByteSpan::from_range(at..at + length))
-        })
-        .filter(|span| is_path_alone(text, *span))
-        .collect();
-    if spans.is_empty() {
-        return Vec::new();
-    }
-    // Of a path and its end, the longer one is meant.
-    spans.sort_unstable_by_key(|span| (span.end, span.start));
-    spans.dedup_by_key(|span| span.end);
-    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
-    let found = spans.into_iter().filter_map(|span| {
-        match token_at(&tokens, span).map(|token| token.kind) {
-            None => Some((span, false)),
-            Some(TokenKind::Text { content }) => {
-                let content = content.of(text).unwrap_or_default();
-                Some((span, !content.contains(char::is_whitespace)))
-            }
-            Some(_) => None,
-        }
-    });
-    found.collect()
-}
-
-/// Whether no name goes on before or behind a place.
-fn is_path_alone(text: &str, span: ByteSpan) -> bool {
-    let joins = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let bytes = text.as_bytes();
-    let before = (span.start as usize).checked_sub(1);
-    let before = before.and_then(|at| bytes.get(at));
-    let behind = bytes.get(span.end as usize);
-    !before.is_some_and(joins) && !behind.is_some_and(|byte| joins(byte) && *byte != b'.')
-}
-
-/// Whether something is said of a place already.
-fn is_said(plan: &LanguagePlan, path: &TreePath, span: ByteSpan) -> bool {
-    let mut edits = plan.edits.get(path).into_iter().flatten();
-    let mut others = plan.not_rewritten.iter();
-    edits.any(|edit| overlap(edit.span, span))
-        || others.any(|one| one.path == *path && overlap(one.span, span))
 }
 
 /// What stands in every text that says the name of what changes, with or without its crate.
@@ -230,7 +111,7 @@ fn path_around(text: &str, at: usize) -> Option<ByteSpan> {
 }
 
 /// The token that holds a place; what stands in none is in a comment.
-fn token_at(tokens: &[Token], span: ByteSpan) -> Option<&Token> {
+pub(super) fn token_at(tokens: &[Token], span: ByteSpan) -> Option<&Token> {
     let before = tokens.partition_point(|token| token.span.start <= span.start);
     let last = before.checked_sub(1).and_then(|last| tokens.get(last));
     last.filter(|token| span.start < token.span.end)
@@ -311,7 +192,7 @@ fn put(mention: ProseMention, follow: bool, plan: &mut LanguagePlan) {
     });
 }
 
-fn overlap(one: ByteSpan, other: ByteSpan) -> bool {
+pub(super) fn overlap(one: ByteSpan, other: ByteSpan) -> bool {
     one.start < other.end && other.start < one.end
 }
 

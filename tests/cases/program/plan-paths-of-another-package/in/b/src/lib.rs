@@ -1,0 +1,3 @@
+pub fn own(root: &str) -> String {
+    format!("{root}/src/gpu/pool.rs")
+}
