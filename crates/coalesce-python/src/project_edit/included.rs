@@ -58,7 +58,7 @@ impl BuildLists {
 
     /// The first place that says something.
     fn place(&self) -> Option<ByteSpan> {
-        let all = self.packages.iter().chain(&self.paths);
+        let all = self.packages.iter().chain(&self.modules).chain(&self.paths);
         all.map(|entry| entry.span).next()
     }
 

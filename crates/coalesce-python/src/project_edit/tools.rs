@@ -134,8 +134,11 @@ pub fn modules_in_heads(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lan
                 let pattern = word.contains('*') && fits(word, from) != fits(word, to);
                 let rest = word.strip_prefix(from);
                 let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
+                // Of a module and one inside of it, both of which move, the nearer one is meant.
+                let nearest = mapping.renames.nearest(word);
+                let is_nearest = nearest.is_some_and(|(nearest, _)| nearest.from == from);
                 match rest {
-                    Some(rest) if from.contains('.') => {
+                    Some(rest) if from.contains('.') && is_nearest => {
                         let name = ByteSpan::new(span.start, span.end - length(rest));
                         rename((path, name), (change, to), plan);
                     }

@@ -81,7 +81,8 @@ fn are_run(mapping: &Mapping<'_>, texts: &dyn Texts) -> bool {
     let mut paths = texts.paths().iter();
     by_code
         || paths.any(|path| {
-            RUNNING.contains(&path.file_name())
+            let is_script = matches!(path.extension(), Some("sh" | "yaml" | "yml"));
+            (is_script || RUNNING.contains(&path.file_name()))
                 && texts
                     .text(path)
                     .is_some_and(|text| text.contains("doctest"))

@@ -52,6 +52,13 @@ struct FinderReader<'a, 's> {
 impl<'s> FinderReader<'_, 's> {
     fn finder(&mut self, function: &'s ast::StmtFunctionDef) {
         self.finders += 1;
+        // A decorator may change which parameter has the name.
+        let mut decorators = function.decorator_list.iter();
+        let is_plain = decorators.all(|one| match &one.expression {
+            Expr::Name(name) => name.id.as_str() == "classmethod",
+            _ => false,
+        });
+        self.passes &= is_plain;
         let name = function.parameters.iter().nth(1);
         let Some(name) = name.map(|parameter| parameter.name().as_str()) else {
             self.passes = false;

@@ -15,7 +15,8 @@ use crate::{
 };
 
 /// Built-in functions that see local names by their text.
-const READ_NAMES: [&str; 6] = ["globals", "locals", "vars", "eval", "exec", "__import__"];
+pub(super) const READ_NAMES: [&str; 6] =
+    ["globals", "locals", "vars", "eval", "exec", "__import__"];
 
 /// The edits that call what `leaf` imports by its new name wherever the file uses it; `None` where
 /// the old name has to stay, as an alias.

@@ -210,6 +210,33 @@ fn changed_by(call: &ast::ExprCall) -> Vec<&Expr> {
     of.into_iter().chain(given).collect()
 }
 
+/// The expressions of a statement that stand before the others inside of it, and may call something.
+fn heads_of(statement: &Stmt) -> Vec<&Expr> {
+    match statement {
+        Stmt::FunctionDef(function) => {
+            let all = function.decorator_list.iter();
+            all.map(|decorator| &decorator.expression).collect()
+        }
+        Stmt::ClassDef(class) => {
+            let all = class.decorator_list.iter();
+            all.map(|decorator| &decorator.expression).collect()
+        }
+        Stmt::If(branches) => {
+            let others = branches.elif_else_clauses.iter();
+            let others = others.filter_map(|clause| clause.test.as_ref());
+            std::iter::once(&*branches.test).chain(others).collect()
+        }
+        Stmt::For(each) => vec![&each.iter],
+        Stmt::While(repeated) => vec![&repeated.test],
+        Stmt::With(with) => {
+            let items = with.items.iter();
+            items.map(|item| &item.context_expr).collect()
+        }
+        Stmt::Match(chosen) => vec![&chosen.subject],
+        _ => Vec::new(),
+    }
+}
+
 fn lists(name: &str) -> bool {
     name.ends_with("glob") || LISTING.contains(&name)
 }
@@ -274,7 +301,10 @@ impl<'s> Visitor<'s> for FlowReader<'s> {
                 | Stmt::Try(_)
                 | Stmt::Match(_)
         );
-        if !has_others {
+        if has_others {
+            let heads = heads_of(statement).into_iter();
+            self.plain.extend(heads.map(FlowPiece::of_expression));
+        } else {
             self.plain.push(FlowPiece::of_statement(statement));
         }
         visitor::walk_stmt(self, statement);
@@ -404,6 +434,10 @@ mod tests {
             (
                 "def f(p):\n    return p.iterdir()\nf('a')\ng('b')\n",
                 Some("a"),
+            ),
+            (
+                "def f(p):\n    return p.iterdir()\nfor x in f('a'): pass\nif f('b'): pass\nwith f('c'): pass\n",
+                Some("a b c"),
             ),
             ("def f(p='a'):\n    return p.iterdir()\n", Some("a")),
             ("@o('a')\ndef f(p):\n    return p.iterdir()\n", None),

@@ -9,6 +9,7 @@ use coalesce_model::{Texts, language::SameValue};
 use ruff_python_ast::{
     ExceptHandler, Expr, Stmt, StmtFunctionDef, StmtTry,
     comparable::{ComparableExpr, ComparableStmt},
+    visitor::{self, Visitor},
 };
 use ruff_text_size::Ranged;
 
@@ -20,7 +21,7 @@ use crate::{
     analysis::shift,
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
-    rewrite::mapping::Mapping,
+    rewrite::{mapping::Mapping, uses::READ_NAMES},
 };
 
 /// What a name is once its module has run.
@@ -277,7 +278,10 @@ impl Reader<'_> {
         let mut imports = analysis.imports.iter();
         // What is imported relative to a package is another thing in another one.
         let imports = imports.any(|(import, _)| span.contains(import.span));
+        let mut globals = GlobalStatements::default();
+        globals.visit_body(&function.body);
         !imports
+            && !globals.are_any
             && uses.all(|used| {
                 let Some(root) = used.chain.first() else {
                     return false;
@@ -286,7 +290,8 @@ impl Reader<'_> {
                     Some(scope) => scope != 0,
                     None => {
                         let member = self.graph.member(self.module, &root.text);
-                        let own = root.text.starts_with("__");
+                        let own =
+                            root.text.starts_with("__") || READ_NAMES.contains(&root.text.as_ref());
                         !own && is_builtin(&root.text) && member == Entity::Missing
                     }
                 }
@@ -321,5 +326,18 @@ impl Reader<'_> {
         let caught = caught.map(|caught| format!("{:?}", ComparableExpr::from(caught)));
         let value = given.or_else(|| left.cloned())?;
         (!is_bound_otherwise).then(|| (caught.unwrap_or_default(), value))
+    }
+}
+
+/// Whether code gives a name of its module something.
+#[derive(Default)]
+struct GlobalStatements {
+    are_any: bool,
+}
+
+impl<'s> Visitor<'s> for GlobalStatements {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        self.are_any |= matches!(statement, Stmt::Global(_));
+        visitor::walk_stmt(self, statement);
     }
 }

@@ -353,13 +353,16 @@ fn made_by(text: &str, asking: &Asking) -> Option<Whose> {
     Some(Whose::Instances(class))
 }
 
-/// Whether what is asked for is shown to people, and nothing else: in an f-string that is a message.
+/// Whether what is asked for is shown to people as it is, and nothing is made of it.
 fn is_shown(text: &str, asking: &Asking) -> bool {
     let before = text.get(..asking.span.0).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     let shown = ["print(", "logger.", "logging.", "log.", "warn(", "raise "];
     let head = line.trim_start();
-    shown.iter().any(|call| head.starts_with(call))
+    // What goes on behind it is made something of: a file beside it is opened.
+    let behind = text.get(asking.span.1..).unwrap_or_default();
+    let is_value = behind.is_empty() || behind.starts_with([')', '}', ',', '\n', '\r']);
+    is_value && shown.iter().any(|call| head.starts_with(call))
 }
 
 /// Whether no more than the folder of a file counts: `Path(inspect.getfile(cls)).with_name(…)`, `os.path.dirname(…)`.
