@@ -344,9 +344,9 @@ fn has_name(bytes: &[u8], name: &str) -> bool {
 }
 
 /// Endings of files that may hold Python, or names that a program reads, and that nobody here reads.
-const FOREIGN: [&str; 14] = [
-    "dist", "example", "in", "j2", "jinja", "jinja2", "pxd", "pxi", "pyx", "sample", "template",
-    "tmpl", "tpl", "xml",
+const FOREIGN: [&str; 15] = [
+    "default", "dist", "example", "in", "j2", "jinja", "jinja2", "pxd", "pxi", "pyx", "sample",
+    "template", "tmpl", "tpl", "xml",
 ];
 
 /// Longer files are no code.

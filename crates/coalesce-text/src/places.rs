@@ -187,16 +187,7 @@ impl Places {
             let lead = &word[..word.len() - path.len()];
             return Some((word.to_owned(), format!("{lead}{to}")));
         }
-        if let Some(found) = self.named_folder(directory, word) {
-            return Some(found);
-        }
-        // An address of this project's newest state; one of a release goes on leading to what was.
-        let mut files = self.files.iter().filter(|_| is_of_newest(word));
-        files.find_map(|(from, to)| {
-            let head = word.strip_suffix(from.as_str())?;
-            let is_whole = head.ends_with('/');
-            is_whole.then(|| (word.to_owned(), format!("{head}{to}")))
-        })
+        self.named_folder(directory, word)
     }
 
     /// The same of a folder that moves as a whole, with or without a slash at its end.
@@ -621,8 +612,8 @@ mod tests {
             ),
             (
                 "[it](https://host/blob/main/src/acme/opt/gpu.py#L3)",
-                "[it](https://host/blob/main/src/acme/core/devices.py#L3)",
-                0,
+                "[it](https://host/blob/main/src/acme/opt/gpu.py#L3)",
+                1,
             ),
             (
                 "[it](https://host/blob/v0.9/src/acme/opt/gpu.py)",

@@ -566,7 +566,7 @@ impl Reader<'_> {
             }
             // What `Debug` writes is for people, where the tree neither keeps such a text nor holds one against another.
             match self.debug_text(old) {
-                Some(why_not) => self.tell(path, span, old, format!("{why}, and {why_not}")),
+                Some(reader) => self.tell(path, span, old, format!("{why}, and {reader}")),
                 None => {
                     let message = format!("{why}, in what is written for people");
                     let note = Finding::note(path.clone(), message);
@@ -670,8 +670,8 @@ const WRITING: [&str; 8] = [
 /// Where a source writes or keeps what `Debug` writes: by `format!`, `println!` and their like, or in a snapshot. What is
 /// logged or panicked with is for people.
 fn keeps_debug(text: &str) -> Option<ByteSpan> {
-    let forms = [":?}", ":#?}"];
-    let holds = |text: &str| forms.iter().any(|form| text.contains(form));
+    // Whatever stands before it: `{:#?}`, `{:02x?}`, `{value:>10?}`.
+    let holds = |text: &str| text.contains("?}");
     if !holds(text) && !text.contains("_debug") && !text.contains("dbg!") {
         return None;
     }
@@ -725,11 +725,20 @@ fn documents(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     found
 }
 
-/// Whether a call is an assertion of `insta` whose snapshot is a file: one that stands in the call follows an `@`.
+/// Whether a call is an assertion of `insta` whose snapshot is a file: one that stands in the call is a text behind an `@`.
 fn keeps_snapshot(call: &Call<'_>, text: &str) -> bool {
-    let behind = text.get(call.span.end as usize..).unwrap_or_default();
-    let statement = behind.split(';').next().unwrap_or_default();
-    call.name.starts_with("assert_") && call.name.ends_with("snapshot") && !statement.contains('@')
+    if !call.name.starts_with("assert_") || !call.name.ends_with("snapshot") {
+        return false;
+    }
+    let behind = ByteSpan::from_range(call.span.end as usize..text.len());
+    let tokens = lexer::tokens(text, behind);
+    let close = lexer::closing(&tokens, 1).unwrap_or(tokens.len());
+    let inside = tokens.get(2..close).unwrap_or_default();
+    let stands_there = |pair: &[Token]| match pair {
+        [at, said] => at.is(b'@') && matches!(said.kind, TokenKind::Text { .. }),
+        _ => false,
+    };
+    !inside.windows(2).any(stands_there)
 }
 
 /// Whether a call of a log macro names its target itself.

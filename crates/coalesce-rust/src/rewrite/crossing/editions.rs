@@ -377,22 +377,27 @@ fn is_of_later_editions(word: &str, around: &Around<'_>, older: Edition) -> bool
 
 /// Whether the condition that a `let` begins goes on behind `&&`: a chain, which editions before 2024 do not know.
 fn begins_chain(around: &Around<'_>) -> bool {
+    if !is_condition(around) {
+        return false;
+    }
+    let tokens = around.tokens;
     let mut at = around.at + 1;
-    while let Some(token) = around.tokens.get(at) {
+    // The braces of a pattern stand before the value.
+    let mut in_value = false;
+    while let Some(token) = tokens.get(at) {
         match token.kind {
-            TokenKind::Open(b'{') | TokenKind::Close(_) | TokenKind::Punct(b';') => return false,
-            TokenKind::Open(_) => match lexer::closing(around.tokens, at) {
+            TokenKind::Open(b'{') if in_value => return false,
+            TokenKind::Close(_) | TokenKind::Punct(b';') => return false,
+            TokenKind::Open(_) => match lexer::closing(tokens, at) {
                 Some(close) => at = close,
                 None => return false,
             },
-            TokenKind::Punct(b'&')
-                if around
-                    .tokens
-                    .get(at + 1)
-                    .is_some_and(|next| next.is(b'&') && next.span.start == token.span.end)
-                    && is_condition(around) =>
-            {
-                return true;
+            TokenKind::Punct(b'=') => in_value = true,
+            TokenKind::Punct(b'&') if in_value => {
+                let is_and = |next: &Token| next.is(b'&') && next.span.start == token.span.end;
+                if tokens.get(at + 1).is_some_and(is_and) {
+                    return true;
+                }
             }
             _ => {}
         }
