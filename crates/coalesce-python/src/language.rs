@@ -227,8 +227,7 @@ impl LanguageGraph for PythonGraph {
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
         let mut unproven = executed::differences(self, after, changes, before_texts);
-        unproven.extend(requirements::waiting(self, after, changes));
-        unproven.extend(requirements::other_distributions(self, after, changes));
+        unproven.extend(requirements::unproven(self, after, changes));
         unproven
     }
 

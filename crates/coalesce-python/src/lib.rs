@@ -17,6 +17,7 @@ mod names;
 mod order;
 mod outline;
 mod parser;
+mod patterns;
 mod project;
 mod project_edit;
 mod references;

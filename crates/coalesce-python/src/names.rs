@@ -343,6 +343,9 @@ pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
     found
 }
 
+/// Calls that give all names of a module.
+pub const LISTING_NAMES: [&str; 4] = ["dir(", "getmembers(", "getmembers_static(", "vars("];
+
 /// Whether a dotted name is below another one.
 pub fn is_below(name: &str, above: &str) -> bool {
     let rest = name.strip_prefix(above);

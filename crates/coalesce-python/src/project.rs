@@ -4,10 +4,11 @@ mod distribution;
 mod setup;
 
 use coalesce_model::{Texts, TreePath};
-use toml_edit::Item;
+use toml_edit::{Item, TableLike};
 
 use crate::facts::{DeclaredDistribution, PythonFacts};
 
+pub use distribution::{NAME_OF_MODULE, NAMES};
 pub use setup::setup_py;
 
 /// The facts of a project file; a malformed one declares nothing.
@@ -19,10 +20,14 @@ pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
 }
 
 /// A document by its keys.
-struct Document<'d>(&'d Item);
+pub struct Document<'d>(&'d Item);
 
 impl<'d> Document<'d> {
-    fn at(&self, keys: &[&str]) -> Option<&'d Item> {
+    pub fn new(item: &'d Item) -> Self {
+        Self(item)
+    }
+
+    pub fn at(&self, keys: &[&str]) -> Option<&'d Item> {
         keys.iter().try_fold(self.0, |item, key| item.get(key))
     }
 
@@ -109,13 +114,9 @@ fn roots(document: &Document<'_>) -> Vec<(String, String)> {
         let named = document.strings(keys).into_iter();
         roots.extend(named.map(|root| declared_by(root, table)));
     }
-    let poetry = document
-        .at(&["tool", "poetry", "packages"])
-        .and_then(Item::as_array);
-    let from = poetry
-        .into_iter()
-        .flatten()
-        .filter_map(|package| package.as_inline_table()?.get("from")?.as_str());
+    let poetry = document.at(&["tool", "poetry", "packages"]);
+    let poetry = poetry.into_iter().flat_map(tables_of);
+    let from = poetry.filter_map(|package| package.get("from")?.as_str());
     roots.extend(from.map(|root| declared_by(root.to_owned(), "[tool.poetry]")));
     for (keys, table) in PACKAGE_LISTS {
         let packages = document.strings(keys);
@@ -125,6 +126,18 @@ fn roots(document: &Document<'_>) -> Vec<(String, String)> {
         roots.extend(above.map(|(above, _)| declared_by(above.to_owned(), table)));
     }
     roots
+}
+
+/// The tables of a list, in whichever of both forms it is written.
+pub fn tables_of(list: &Item) -> Vec<&dyn TableLike> {
+    match list {
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
+        _ => {
+            let values = list.as_array().into_iter().flatten();
+            let tables = values.filter_map(toml_edit::Value::as_inline_table);
+            tables.map(|table| table as &dyn TableLike).collect()
+        }
+    }
 }
 
 fn declared_by(root: String, table: &str) -> (String, String) {

@@ -4,6 +4,7 @@
 //! else of a project file is touched here.
 
 mod builds;
+mod checkers;
 mod included;
 mod modules;
 mod tools;
@@ -28,6 +29,7 @@ use crate::{
     extract::is_dotted,
     extract::is_identifier,
     parser::{parse_module, statements},
+    project::Document,
     rewrite::Mapping,
 };
 
@@ -58,6 +60,7 @@ impl ListKind {
 }
 
 pub use builds::names_in_builds;
+pub use checkers::checked_otherwise;
 pub use included::check as check_what_is_built;
 pub use modules::module_lists;
 pub use tools::{modules_in_heads, names_in_settings};
@@ -172,9 +175,8 @@ fn lists(path: &TreePath, text: &str, kind: ListKind) -> Vec<Vec<Entry>> {
 fn pyproject(text: &str, kind: ListKind) -> Option<Vec<Entry>> {
     let bom = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
-    let list = ["tool", "setuptools", kind.in_pyproject()]
-        .iter()
-        .try_fold(document.as_item(), |item, key| item.get(key))?;
+    let document = Document::new(document.as_item());
+    let list = document.at(&["tool", "setuptools", kind.in_pyproject()])?;
     let entry = |value: &toml_edit::Value| {
         let span = value.span()?;
         Some(Entry {

@@ -13,18 +13,18 @@ mod guarded;
 pub(crate) mod standard;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::{
-    ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, change::Renames, finding::codes,
-    shortest_path,
+    ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, Unproven, change::Renames,
+    finding::codes, shortest_path,
 };
 use rustc_hash::FxHashMap;
 
-pub use self::{
-    distributions::unproven as other_distributions,
-    waiting::{runs_besides, waiting},
-};
+pub use self::waiting::runs_besides;
 
 use self::distributions::{Distributions, origin};
 
@@ -58,6 +58,20 @@ pub fn regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change]
     let alone = findings.is_empty();
     findings.extend(guarded::changed((&old, &new), &pairs, alone));
     findings
+}
+
+/// What may come later than before, or find another distribution missing.
+pub fn unproven(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Unproven> {
+    let (old, new) = (Needs::new(before), Needs::new(after));
+    let mut unproven = waiting::waiting((&old, &new), changes);
+    unproven.extend(distributions::unproven((&old, &new), changes));
+    unproven
+}
+
+/// Whether a module consists of the same text before and after.
+fn is_same(before: &PythonGraph, was: usize, after: &PythonGraph, now: usize) -> bool {
+    let facts = before.facts.get(was).zip(after.facts.get(now));
+    facts.is_some_and(|(was, now)| Arc::ptr_eq(was, now))
 }
 
 /// A module before and after.

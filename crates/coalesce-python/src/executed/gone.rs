@@ -1,7 +1,7 @@
 //! Modules that are run no longer when something is imported: what is told of each.
 
 use std::{
-    cell::LazyCell,
+    cell::{LazyCell, OnceCell},
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -58,6 +58,8 @@ struct Losses<'g> {
     registered: Vec<Registered>,
     /// Who imports each module as soon as it is executed.
     importers: FxHashMap<usize, Vec<usize>>,
+    /// What others import that stay, or are programs, and all that these lead to; once somebody asks.
+    led: OnceCell<FxHashSet<usize>>,
     /// By module; nothing once it is told.
     told: BTreeMap<usize, Option<Unproven>>,
 }
@@ -77,6 +79,7 @@ impl<'g> Losses<'g> {
             unseen: Unseen::new(before, after, imported.told().texts),
             registered: registered_items(before, after, changes, imported),
             importers: eager_importers(before),
+            led: OnceCell::new(),
             told: BTreeMap::new(),
         }
     }
@@ -117,22 +120,28 @@ impl<'g> Losses<'g> {
     /// Whether a module goes elsewhere that others import, and that nobody runs as a program: what is run on the way to it is
     /// asked of those, as long as one of them is asked itself. Modules that go elsewhere together may import each other.
     fn is_led_to(&self, root: (usize, usize)) -> bool {
-        if !self.is_passed_over(root) {
-            return false;
-        }
-        let (mut seen, mut open) = (FxHashSet::from_iter([root.0]), vec![root.0]);
-        while let Some(module) = open.pop() {
-            for importer in self.importers.get(&module).into_iter().flatten() {
-                let now = self.now(*importer);
-                if now.is_some_and(|now| !self.is_passed_over((*importer, now))) {
-                    return true;
-                }
-                if seen.insert(*importer) {
-                    open.push(*importer);
-                }
+        self.is_passed_over(root) && self.led.get_or_init(|| self.led()).contains(&root.0)
+    }
+
+    fn led(&self) -> FxHashSet<usize> {
+        let mut imported: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (module, importers) in &self.importers {
+            for importer in importers {
+                imported.entry(*importer).or_default().push(*module);
             }
         }
-        false
+        let importers = imported.keys().copied();
+        let is_asked = |importer: &usize| {
+            let now = self.now(*importer);
+            now.is_some_and(|now| !self.is_passed_over((*importer, now)))
+        };
+        let mut open: Vec<usize> = importers.filter(is_asked).collect();
+        let mut led = FxHashSet::default();
+        while let Some(module) = open.pop() {
+            let imported = imported.get(&module).into_iter().flatten();
+            open.extend(imported.copied().filter(|module| led.insert(*module)));
+        }
+        led
     }
 
     /// Whether a module goes elsewhere, and is no program.

@@ -11,11 +11,8 @@ use crate::{
     analysis::Analysis,
     facts::ImportStatement,
     graph::{Entity, PythonGraph},
-    names::{Names, is_word, occurrences_of_word},
+    names::{LISTING_NAMES, Names, is_word, occurrences_of_word},
 };
-
-/// What lists the names of what it is given.
-const LISTING: [&str; 3] = ["dir(", "vars(", "getmembers("];
 
 /// What may give any module of the tree.
 const ANY_MODULE: [&str; 5] = [
@@ -106,7 +103,7 @@ fn lists_any_module(text: &str) -> bool {
         let root = operand.split('.').next().unwrap_or_default();
         !matches!(root, "" | "self" | "cls")
     };
-    let listed = LISTING.iter().flat_map(|word| {
+    let listed = LISTING_NAMES.iter().flat_map(|word| {
         let places = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
         places.filter_map(|at| {
             let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);

@@ -6,12 +6,11 @@ use toml_edit::Item;
 use super::{Document, distribution};
 use crate::facts::DeclaredDistribution;
 
-/// Tables that name a distribution in `pyproject.toml`.
-const NAMES: [&[&str]; 3] = [
-    &["project", "name"],
-    &["tool", "poetry", "name"],
-    &["tool", "flit", "metadata", "module"],
-];
+/// Where `pyproject.toml` names a distribution.
+pub const NAMES: [&[&str]; 2] = [&["project", "name"], &["tool", "poetry", "name"]];
+
+/// Where old files of flit name the module that is built, and the distribution by it.
+pub const NAME_OF_MODULE: &[&str] = &["tool", "flit", "metadata", "module"];
 
 /// Tables of lists of requirements, each for who asks for it.
 const LISTS: [&[&str]; 4] = [
@@ -23,7 +22,8 @@ const LISTS: [&[&str]; 4] = [
 
 /// What `pyproject.toml` says of its distribution.
 pub fn of_pyproject(document: &Document<'_>) -> DeclaredDistribution {
-    let mut name = NAMES.iter().filter_map(|keys| document.at(keys)?.as_str());
+    let names = NAMES.iter().chain([&NAME_OF_MODULE]);
+    let mut name = names.filter_map(|keys| document.at(keys)?.as_str());
     let dynamic = document.strings(&["project", "dynamic"]);
     DeclaredDistribution {
         name: name.next().map(str::to_owned),

@@ -6,10 +6,12 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, Unproven, UnprovenKind,
     texts::start_of_text,
 };
-use toml_edit::Document;
 
 use super::{project_files, tools::built_in};
-use crate::rewrite::Mapping;
+use crate::{
+    project::{Document, NAMES},
+    rewrite::Mapping,
+};
 
 /// Builds that look for a package which is called as the project is.
 pub(super) const GOING_BY_PROJECT: [&str; 4] = ["flit_core", "hatchling", "poetry", "uv_build"];
@@ -28,8 +30,9 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
     let files = project_files(texts).into_iter();
     for (path, text) in files.filter(|(path, _)| path.file_name() == "pyproject.toml") {
         let start = start_of_text(&text) as usize;
-        let parsed = text.get(start..).map(Document::parse);
+        let parsed = text.get(start..).map(toml_edit::Document::parse);
         let Some(Ok(document)) = parsed else { continue };
+        let document = Document::new(document.as_item());
         let built = built_in(&text);
         let unsaid = moved
             .iter()
@@ -48,12 +51,9 @@ pub fn names_in_builds(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lang
 }
 
 /// Where a `pyproject.toml` has a build that goes by a name, and how.
-fn place_in(document: &Document<&str>, name: &str) -> Option<(Range<usize>, &'static str)> {
-    let backend = document
-        .get("build-system")?
-        .get("build-backend")?
-        .as_str()?;
-    let project = document.get("project")?.get("name")?;
+fn place_in(document: &Document<'_>, name: &str) -> Option<(Range<usize>, &'static str)> {
+    let backend = document.at(&["build-system", "build-backend"])?.as_str()?;
+    let project = NAMES.iter().find_map(|keys| document.at(keys))?;
     let called = project.as_str()?.to_lowercase().replace(['-', '.'], "_");
     let goes_by = GOING_BY_PROJECT.iter().any(|known| backend.contains(known));
     let why = "the build looks for a package that is called as the project is";

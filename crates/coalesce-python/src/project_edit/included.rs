@@ -1,36 +1,51 @@
 //! Builds that are told by lists what they take: packages by their names, folders and files by their paths. What goes
 //! where no list reaches is not installed, and who imports it is.
 
+use std::ops::Range;
+
 use coalesce_model::{
     ByteSpan, EditSet, ImportTarget, LanguagePlan, Module, Subject, Texts, TreePath, Unproven,
     UnprovenKind, change::Renames, texts::start_of_text,
 };
-use toml_edit::{Document, Item, Value};
+use toml_edit::Item;
 
 use super::{Entry, ListKind, builds::GOING_BY_PROJECT, lists, project_files};
 use crate::{
     names::occurrences_of_word,
-    rewrite::{Mapping, fits},
+    patterns::reaches,
+    project::{Document, NAME_OF_MODULE, NAMES, tables_of},
+    rewrite::Mapping,
 };
 
 /// Keys of lists of paths, as builds have them.
-const PATHS: [&[&str]; 9] = [
+const PATHS: [&[&str]; 7] = [
     &["tool", "hatch", "build", "targets", "wheel", "packages"],
-    &["tool", "hatch", "build", "targets", "wheel", "include"],
     &["tool", "hatch", "build", "targets", "wheel", "only-include"],
     &["tool", "hatch", "build", "packages"],
-    &["tool", "hatch", "build", "include"],
     &["tool", "hatch", "build", "only-include"],
     &["tool", "scikit-build", "wheel", "packages"],
     &["tool", "pdm", "build", "includes"],
     &["tool", "poetry", "packages"],
 ];
 
+/// Keys of lists of patterns as `.gitignore` has them: one of a single name reaches into every folder.
+const PATTERNS: [&[&str]; 2] = [
+    &["tool", "hatch", "build", "targets", "wheel", "include"],
+    &["tool", "hatch", "build", "include"],
+];
+
+/// Keys of names of the modules that are built, and folders in which they are looked for.
+const MODULES: [(&[&str], &[&str]); 3] = [
+    (&["tool", "flit", "module", "name"], &["", "src/"]),
+    (NAME_OF_MODULE, &["", "src/"]),
+    (&["tool", "uv", "build-backend", "module-name"], &["src/"]),
+];
+
+/// The key that says where the last of these are looked for.
+const ROOT_OF_MODULES: &[&str] = &["tool", "uv", "build-backend", "module-root"];
+
 /// The key of what is taken besides.
 const MORE: &[&str] = &["tool", "poetry", "include"];
-
-/// Where the names of projects stand.
-const NAMES: [&[&str]; 2] = [&["project", "name"], &["tool", "poetry", "name"]];
 
 /// What a project file says is built.
 #[derive(Default)]
@@ -70,7 +85,8 @@ impl BuildLists {
             entry.name = renames.name_after(&entry.name);
         }
         for entry in &mut self.paths {
-            let path = around.join(entry.name.trim_matches('/'));
+            let named = entry.name.trim_start_matches(ANYWHERE);
+            let path = around.join(named.trim_matches('/'));
             let new = path.ok().and_then(|path| mapping.paths.get(path.as_str()));
             let new = new.and_then(|new| TreePath::new(new).ok());
             let new = new.and_then(|new| new.strip_prefix(around).map(str::to_owned));
@@ -94,77 +110,98 @@ impl BuildLists {
     }
 }
 
-/// Whether a path of a list is that of a file, of a folder around it, or a pattern that it fits.
-fn reaches(path: &str, file: &str) -> bool {
-    let path = path.trim_start_matches("./").trim_matches('/');
-    let rest = file.strip_prefix(path);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || path.is_empty())
-        || path.contains('*') && fits(&path.replace("**/", "*"), file)
-}
+/// What a pattern begins with that reaches into every folder.
+const ANYWHERE: &str = "**/";
 
 fn paths(text: &str) -> Option<Vec<Entry>> {
     let start = start_of_text(text) as usize;
-    let document = Document::parse(text.get(start..)?).ok()?;
-    let listed = |keys: &[&str]| {
-        let mut keys = keys.iter();
-        let list = keys.try_fold(document.as_item(), |item, key| item.get(key));
-        let list = list.and_then(Item::as_array).into_iter().flatten();
-        let entries = list.filter_map(|value| entry(value, start));
-        entries.collect::<Vec<Entry>>()
-    };
-    let mut found: Vec<Entry> = PATHS.into_iter().flat_map(listed).collect();
+    let document = toml_edit::Document::parse(text.get(start..)?).ok()?;
+    let document = Document::new(document.as_item());
+    let listed = |keys: &[&str]| document.at(keys).map(entries).unwrap_or_default();
+    let patterns = PATTERNS.into_iter().flat_map(listed);
+    let patterns = patterns.map(
+        |(name, span)| match name.trim_end_matches('/').contains('/') {
+            true => (name, span),
+            false => (format!("{ANYWHERE}{name}"), span),
+        },
+    );
+    let mut found: Vec<Named> = PATHS.into_iter().flat_map(listed).collect();
+    found.extend(patterns);
+    found.extend(modules(&document));
     if found.is_empty() {
-        found = by_project(&document, start).unwrap_or_default();
+        found = by_project(&document).unwrap_or_default();
     }
     found.extend(listed(MORE));
-    Some(found)
+    let entries = found.into_iter().map(|(name, span)| Entry {
+        name,
+        span: ByteSpan::from_range(span.start + start..span.end + start),
+    });
+    Some(entries.collect())
+}
+
+/// A path, and where the document says it.
+pub(super) type Named = (String, Range<usize>);
+
+/// What a build takes by the names of modules.
+fn modules(document: &Document<'_>) -> Vec<Named> {
+    let root = document.at(ROOT_OF_MODULES).and_then(Item::as_str);
+    let root = root.map(|root| match root.trim_matches('/') {
+        "" | "." => String::new(),
+        root => format!("{root}/"),
+    });
+    let named = MODULES.into_iter().flat_map(|(keys, folders)| {
+        let names = document.at(keys).map(entries).unwrap_or_default();
+        names.into_iter().map(move |name| (name, folders))
+    });
+    let paths = named.flat_map(|((name, span), folders)| {
+        let of_uv = folders.len() == 1;
+        let root = root.as_deref().filter(|_| of_uv);
+        let folders = root.map_or_else(|| folders.to_vec(), |root| vec![root]);
+        places_of_module(&name.replace('.', "/"), &folders, &span)
+    });
+    paths.collect()
+}
+
+/// Where a module may lie, as a package or as a file.
+fn places_of_module(path: &str, folders: &[&str], span: &Range<usize>) -> Vec<Named> {
+    let places = folders.iter().flat_map(|folder| {
+        let package = format!("{folder}{path}");
+        let file = format!("{package}.py");
+        [(package, span.clone()), (file, span.clone())]
+    });
+    places.collect()
 }
 
 /// What a build takes that has no list and goes by the name of the project.
-fn by_project(document: &Document<&str>, start: usize) -> Option<Vec<Entry>> {
-    let backend = document.get("build-system")?.get("build-backend")?;
-    let backend = backend.as_str()?;
+fn by_project(document: &Document<'_>) -> Option<Vec<Named>> {
+    let backend = document.at(&["build-system", "build-backend"])?.as_str()?;
     let goes_by = GOING_BY_PROJECT.iter().any(|known| backend.contains(known));
-    let mut names = NAMES.iter().filter_map(|keys| {
-        let mut keys = keys.iter();
-        keys.try_fold(document.as_item(), |item, key| item.get(key))
-    });
+    let mut names = NAMES.iter().filter_map(|keys| document.at(keys));
     let name = names.next().filter(|_| goes_by)?;
     let called = name.as_str()?.to_lowercase().replace(['-', '.'], "_");
-    let span = name.span()?;
-    let paths = [
-        called.clone(),
-        format!("src/{called}"),
-        format!("{called}.py"),
-    ];
-    let entries = paths.map(|name| Entry {
-        name,
-        span: ByteSpan::from_range(span.start + start..span.end + start),
-    });
-    Some(entries.into())
+    Some(places_of_module(&called, &["", "src/"], &name.span()?))
 }
 
-/// One path of a list: a text, or a table that says where it lies (`{ include = "pkg", from = "src" }`).
-fn entry(value: &Value, start: usize) -> Option<Entry> {
-    let span = value.span()?;
-    let name = match value.as_inline_table() {
-        Some(table) => {
-            let text = |key: &str| table.get(key).and_then(Value::as_str);
-            let from = text("from").map(|from| format!("{}/", from.trim_end_matches('/')));
-            format!("{}{}", from.unwrap_or_default(), text("include")?)
-        }
-        None => value.as_str()?.to_owned(),
-    };
-    Some(Entry {
-        name,
-        span: ByteSpan::from_range(span.start + start..span.end + start),
-    })
+/// The paths of a list, or the only one: texts, and tables that say where one lies (`{ include = "pkg", from = "src" }`).
+pub(super) fn entries(list: &Item) -> Vec<Named> {
+    let only = list.as_value().into_iter().filter(|value| value.is_str());
+    let values = list.as_array().into_iter().flatten();
+    let texts = only
+        .chain(values)
+        .filter_map(|value| Some((value.as_str()?.to_owned(), value.span()?)));
+    let tables = tables_of(list).into_iter().filter_map(|table| {
+        let text = |key: &str| table.get(key).and_then(Item::as_str);
+        let from = text("from").map(|from| format!("{}/", from.trim_end_matches('/')));
+        let name = format!("{}{}", from.unwrap_or_default(), text("include")?);
+        Some((name, table.get("include")?.span()?))
+    });
+    texts.chain(tables).collect()
 }
 
 /// A module, and its file.
-struct ModulePlace {
-    name: String,
-    file: TreePath,
+pub(super) struct ModulePlace {
+    pub(super) name: String,
+    pub(super) file: TreePath,
     is_package: bool,
 }
 
@@ -179,14 +216,14 @@ impl ModulePlace {
 }
 
 /// Something that goes to another file.
-struct Going {
-    name: String,
+pub(super) struct Going {
+    pub(super) name: String,
     source: usize,
     /// Its module before and afterwards.
-    was: ModulePlace,
-    is: ModulePlace,
+    pub(super) was: ModulePlace,
+    pub(super) is: ModulePlace,
     /// The item that goes, where it is not the module.
-    item: Option<String>,
+    pub(super) item: Option<String>,
 }
 
 /// Holds what moves against the lists of the project that it is in, before and after.
@@ -231,7 +268,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 }
 
 /// What moves from one file to another.
-fn going(mapping: &Mapping<'_>) -> Vec<Going> {
+pub(super) fn going(mapping: &Mapping<'_>) -> Vec<Going> {
     let graph = mapping.graph;
     let modules = graph.modules.iter().enumerate();
     let modules = modules.filter_map(|(at, module)| {
@@ -301,26 +338,28 @@ fn is_needed(
 mod tests {
     use super::*;
 
-    #[test]
-    fn lists_reach_files_and_what_lies_in_folders() {
-        for (path, file, expected) in [
-            ("ph", "ph/gpu/run.py", true),
-            ("ph", "ph_runner.py", false),
-            ("src/ph/", "src/ph/run.py", true),
-            ("ph_extra.py", "ph_extra.py", true),
-            ("ph/**/*.py", "ph/gpu/run.py", true),
-            ("ph/**/*.py", "ph/run.py", true),
-            ("*.py", "ph_runner.py", true),
-        ] {
-            assert_eq!(reaches(path, file), expected, "{path} {file}");
-        }
+    fn named(text: &str) -> Vec<String> {
+        let found = paths(text).unwrap_or_default();
+        found.into_iter().map(|entry| entry.name).collect()
     }
 
     #[test]
     fn poetry_says_where_a_package_lies() {
-        let text = "[tool.poetry]\npackages = [{ include = \"ph\", from = \"src\" }, { include = \"x.py\" }]\n";
-        let found = paths(text).unwrap_or_default();
-        let found: Vec<&str> = found.iter().map(|entry| entry.name.as_str()).collect();
-        assert_eq!(found, ["src/ph", "x.py"]);
+        for text in [
+            "[tool.poetry]\npackages = [{ include = \"ph\", from = \"src\" }, { include = \"x.py\" }]\n",
+            "[[tool.poetry.packages]]\ninclude = \"ph\"\nfrom = \"src\"\n[[tool.poetry.packages]]\ninclude = \"x.py\"\n",
+        ] {
+            assert_eq!(named(text), ["src/ph", "x.py"]);
+        }
+    }
+
+    #[test]
+    fn builds_name_modules_and_patterns() {
+        let flit = "[tool.flit.module]\nname = \"ph\"\n";
+        assert_eq!(named(flit), ["ph", "ph.py", "src/ph", "src/ph.py"]);
+        let uv = "[tool.uv.build-backend]\nmodule-name = [\"ph.a\"]\nmodule-root = \"\"\n";
+        assert_eq!(named(uv), ["ph/a", "ph/a.py"]);
+        let hatch = "[tool.hatch.build]\ninclude = [\"*.py\", \"/ph\"]\n";
+        assert_eq!(named(hatch), ["**/*.py", "/ph"]);
     }
 }

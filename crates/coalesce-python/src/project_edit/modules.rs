@@ -21,7 +21,7 @@ pub fn module_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
     for (path, text) in project_files(texts) {
         let found = new
             .iter()
-            .filter(|(_, file)| is_looked_for(mapping, &path, file));
+            .filter(|(_, file)| is_looked_for(mapping, &path, file.as_ref()));
         let new: BTreeSet<&str> = found.map(|(name, _)| *name).collect();
         for list in lists(&path, &text, ListKind::Modules) {
             update(mapping, (&path, &text), &list, &new, plan);
@@ -51,8 +51,8 @@ fn new_modules<'m>(mapping: &'m Mapping<'_>) -> BTreeSet<(&'m str, Option<TreePa
 
 /// Whether the build of a project file looks for modules at the top where a file is: beside it, or in a folder that it
 /// or a file beside it says.
-fn is_looked_for(mapping: &Mapping<'_>, project: &TreePath, file: &Option<TreePath>) -> bool {
-    let Some(folder) = file.as_ref().and_then(TreePath::parent) else {
+fn is_looked_for(mapping: &Mapping<'_>, project: &TreePath, file: Option<&TreePath>) -> bool {
+    let Some(folder) = file.and_then(TreePath::parent) else {
         return true;
     };
     let around = project.parent().unwrap_or_else(TreePath::root);

@@ -6,6 +6,8 @@ mod ini;
 mod setup;
 mod toml;
 
+pub(super) use ini::heads;
+
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Subject,
     Texts, TreePath, Unproven, UnprovenKind, reference::ends_with_module_option,
@@ -13,7 +15,7 @@ use coalesce_model::{
 
 use rustc_hash::FxHashSet;
 
-use crate::rewrite::{Mapping, fits, is_edited};
+use crate::rewrite::{Mapping, is_edited};
 
 /// What a word of a setting is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +42,7 @@ struct SettingValue {
 }
 
 /// Keys whose values are names of packages and modules, folders, and patterns of both.
-const FOLLOWED: [(&str, SettingRole); 30] = [
+const FOLLOWED: [(&str, SettingRole); 29] = [
     ("exclude", SettingRole::AnyFolder),
     ("extend_exclude", SettingRole::AnyFolder),
     ("files", SettingRole::Folder),
@@ -57,7 +59,6 @@ const FOLLOWED: [(&str, SettingRole); 30] = [
     ("only_include", SettingRole::Folder),
     ("package", SettingRole::Name),
     ("packages", SettingRole::Name),
-    ("only_include", SettingRole::Folder),
     ("paths", SettingRole::Folder),
     ("plugins", SettingRole::Name),
     ("python_packages", SettingRole::Name),
@@ -110,8 +111,7 @@ fn role(key: &str, builds: bool) -> Option<SettingRole> {
     }
 }
 
-/// Brings heads of sections up to date that are about a module below the top, `[mypy-pkg.sub]`, and tells patterns of such ones
-/// that it does not fit any more, or comes to fit.
+/// Brings heads of sections up to date that are about a module below the top, `[mypy-pkg.sub]`.
 pub fn modules_in_heads(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let changes = mapping.changes.iter();
     let moved = changes.filter(|change| change.kind == ChangeKind::Move);
@@ -124,26 +124,19 @@ pub fn modules_in_heads(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Lan
         let Some(text) = texts.text(path) else {
             continue;
         };
-        for span in ini::heads(&text)
-            .into_iter()
-            .flat_map(|head| words(&text, head))
-        {
+        for span in heads(&text).into_iter().flat_map(|head| words(&text, head)) {
             let word = span.of(&text).unwrap_or_default();
             for change in moved.iter().copied() {
-                let (from, to) = (change.from.as_str(), change.to.as_str());
-                let pattern = word.contains('*') && fits(word, from) != fits(word, to);
+                let from = change.from.as_str();
                 let rest = word.strip_prefix(from);
                 let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('.'));
                 // Of a module and one inside of it, both of which move, the nearer one is meant.
                 let nearest = mapping.renames.nearest(word);
                 let is_nearest = nearest.is_some_and(|(nearest, _)| nearest.from == from);
-                match rest {
-                    Some(rest) if from.contains('.') && is_nearest => {
-                        let name = ByteSpan::new(span.start, span.end - length(rest));
-                        rename((path, name), (change, to), plan);
-                    }
-                    None if pattern => doubt((path, span), change, plan),
-                    _ => {}
+                let rest = rest.filter(|_| from.contains('.') && is_nearest);
+                if let Some(rest) = rest {
+                    let name = ByteSpan::new(span.start, span.end - length(rest));
+                    rename((path, name), (change, &change.to), plan);
                 }
             }
         }
@@ -387,7 +380,7 @@ fn length(text: &str) -> u32 {
 }
 
 /// The words of a value, which white space and commas keep apart.
-fn words(text: &str, value: ByteSpan) -> Vec<ByteSpan> {
+pub(super) fn words(text: &str, value: ByteSpan) -> Vec<ByteSpan> {
     let content = value.of(text).unwrap_or_default();
     let apart = |c: char| c.is_whitespace() || c == ',';
     let mut at = value.start;

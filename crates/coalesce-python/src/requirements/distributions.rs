@@ -10,7 +10,7 @@ use coalesce_model::{
     Change, Guard, Module, Subject, TreePath, Unproven, UnprovenKind, change::Renames,
 };
 
-use super::{Libraries, Needs, is_for_tests};
+use super::{Libraries, Needs, is_for_tests, is_same};
 use crate::{
     facts::{ImportStatement, Leaf, PythonFacts},
     graph::PythonGraph,
@@ -171,37 +171,36 @@ fn loosely_needed(needs: &Needs<'_>, module: usize) -> BTreeSet<String> {
 
 /// What nobody refuses, and may find another distribution missing: an import that waits or has a guard, one of a project
 /// whose requirements are worked out, and a shim that leads to another distribution.
-pub fn unproven(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Unproven> {
-    let (old, new) = (Needs::new(before), Needs::new(after));
+pub(super) fn unproven((old, new): (&Needs<'_>, &Needs<'_>), changes: &[Change]) -> Vec<Unproven> {
     if new.distributions.list.is_empty() {
         return Vec::new();
     }
+    let (before, after) = (old.graph, new.graph);
     let mut unproven = Vec::new();
     let edited = (0..after.modules.len()).filter(|module| !is_as_it_was(before, after, *module));
     for module in edited {
-        let needed = loosely_needed(&new, module);
+        let needed = loosely_needed(new, module);
         let Some(origin) = origin(before, after, changes, module).filter(|_| !needed.is_empty())
         else {
             continue;
         };
         let had = origin.had.iter();
-        let had: Libraries = had.flat_map(|each| loosely_needed(&old, *each)).collect();
+        let had: Libraries = had.flat_map(|each| loosely_needed(old, *each)).collect();
         let lost = needed.difference(&had).filter(|name| {
             !new.is_allowed(name) && new.misses(module, name) && !new.is_refused(module, name)
         });
         let place = origin.place;
         unproven.extend(lost.filter_map(|name| told(before, place, (new.name(module), name))));
     }
-    unproven.extend(shims(&new, before, changes));
+    unproven.extend(shims(new, before, changes));
     unproven
 }
 
 /// Whether a module has the name and the text that it had.
 fn is_as_it_was(before: &PythonGraph, after: &PythonGraph, module: usize) -> bool {
     let name = after.modules.get(module).map(|module| &module.name);
-    let was = name.and_then(|name| before.facts.get(before.find(None, name)?));
-    let is = after.facts.get(module);
-    was.zip(is).is_some_and(|(was, is)| Arc::ptr_eq(was, is))
+    let was = name.and_then(|name| before.find(None, name));
+    was.is_some_and(|was| is_same(before, was, after, module))
 }
 
 fn told(before: &PythonGraph, place: usize, (module, name): (&str, &str)) -> Option<Unproven> {

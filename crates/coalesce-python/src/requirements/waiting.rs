@@ -10,18 +10,18 @@ use std::collections::BTreeSet;
 use coalesce_model::{Change, Guard, Subject, Unproven, UnprovenKind, change::Renames};
 use rustc_hash::FxHashSet;
 
-use super::{Needs, is_certain, pairs};
+use super::{Needs, is_certain, is_same, pairs};
 use crate::{
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
 };
 
 /// The imports in functions that are new, and that nothing has run by then.
-pub fn waiting(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Unproven> {
-    let (old, new) = (Needs::new(before), Needs::new(after));
+pub(super) fn waiting((old, new): (&Needs<'_>, &Needs<'_>), changes: &[Change]) -> Vec<Unproven> {
+    let (before, after) = (old.graph, new.graph);
     let renames = Renames::new(changes, ".");
     let known: BTreeSet<String> = (0..before.modules.len())
-        .flat_map(|module| in_functions(&old, module))
+        .flat_map(|module| in_functions(old, module))
         .map(|found| renames.name_after(&found.name))
         .collect();
     let mut unproven = Vec::new();
@@ -30,10 +30,10 @@ pub fn waiting(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) ->
         if is_same(before, was, after, now) {
             continue;
         }
-        let found = in_functions(&new, now).into_iter().filter(|found| {
+        let found = in_functions(new, now).into_iter().filter(|found| {
             !known.contains(&found.name) && !leaves(changes, &found.target, new.name(now))
         });
-        let late = not_run_yet(&new, now, found.collect()).into_iter();
+        let late = not_run_yet(new, now, found.collect()).into_iter();
         for late in late.filter(|late| told.insert((now, late.target.clone()))) {
             unproven.extend(late.unproven(before, was, new.name(now)));
         }
@@ -49,12 +49,6 @@ fn not_run_yet(new: &Needs<'_>, module: usize, found: Vec<InFunction>) -> Vec<In
     let runs = new.runs(module);
     let late = found.into_iter().filter(|found| !found.has_run(&runs));
     late.collect()
-}
-
-/// Whether a module consists of the same text before and after.
-fn is_same(before: &PythonGraph, was: usize, after: &PythonGraph, now: usize) -> bool {
-    let facts = before.facts.get(was).zip(after.facts.get(now));
-    facts.is_some_and(|(was, now)| std::sync::Arc::ptr_eq(was, now))
 }
 
 /// Whether importing a module runs for certain what one of its import statements runs, also without that statement.

@@ -308,7 +308,10 @@ impl<'a> Looking<'a> {
 
     /// Whether what stands at a place may come to a call that lists a folder.
     fn may_be_listed(&self, span: ByteSpan) -> bool {
-        let sources = self.sources.get_or_init(|| sources::of_listings(self.text));
+        let graph = self.mapping.graph;
+        let is_of_tree = |module: &str| graph.find(Some(self.module), module).is_some();
+        let sources = || sources::of_listings(self.text, &is_of_tree);
+        let sources = self.sources.get_or_init(sources);
         let sources = sources.as_ref();
         sources.is_none_or(|sources| sources.iter().any(|source| source.contains(span)))
     }

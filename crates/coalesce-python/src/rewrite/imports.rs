@@ -401,7 +401,7 @@ impl Statement<'_> {
             if self.file.is_stub() && self.import.top_level && is_free {
                 statements.push(format!("{old} = {new}"));
                 to.named_below = true;
-            } else if self.file.mapping.types_are_read {
+            } else if self.file.mapping.types_are_read() {
                 let why = "`import a as a` offers a name to who reads types, and `b as a` does not";
                 found
                     .told

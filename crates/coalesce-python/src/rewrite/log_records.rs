@@ -1,9 +1,13 @@
 //! Records of logs that are told from others by what they say of the code that wrote them: `record.module == "old"`,
 //! `"old.py" in caplog.text`. What moves, or gets another name, says another one afterwards.
 
-use std::sync::Arc;
+use std::{
+    cell::{OnceCell, RefCell},
+    sync::Arc,
+};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, LanguagePlan, Texts, Unproven, UnprovenKind};
+use rustc_hash::FxHashMap;
 
 use super::{
     log_formats::{RecordField, may_configure, shows},
@@ -64,18 +68,20 @@ pub fn check(
     let changes = mapping.all.iter();
     let writing =
         changes.filter(|change| change.kind == ChangeKind::Move && writes(readers, change));
+    let shown = ShownFields::new(texts);
     let said: Vec<SaidField<'_>> = writing
-        .flat_map(|change| of_change(mapping, texts, change))
+        .flat_map(|change| of_change(mapping, &shown, change))
         .collect();
     if said.is_empty() {
         return;
     }
+    let elsewhere = SaidElsewhere::new(texts);
     let modules = mapping.graph.modules.iter();
     let told = modules.filter_map(|module| {
-        let text = texts.text(&module.path)?;
+        let file = RecordReader::new(texts.text(&module.path)?)?;
         let (said, span) = said
             .iter()
-            .find_map(|said| Some((said, said.place_in(&text, texts)?)))?;
+            .find_map(|said| Some((said, said.place_in(&file, &elsewhere)?)))?;
         Some(Unproven {
             path: module.path.clone(),
             span: Some(span),
@@ -96,19 +102,100 @@ fn writes(readers: &Readers<'_>, change: &Change) -> bool {
     })
 }
 
+/// Which fields formats of the tree show; each is looked for once.
+struct ShownFields<'t> {
+    texts: &'t dyn Texts,
+    shown: [OnceCell<bool>; RecordField::ALL.len()],
+}
+
+impl<'t> ShownFields<'t> {
+    fn new(texts: &'t dyn Texts) -> Self {
+        Self {
+            texts,
+            shown: std::array::from_fn(|_| OnceCell::new()),
+        }
+    }
+
+    fn has(&self, at: usize, field: &RecordField) -> bool {
+        let looked_for = || field.place_in_formats(self.texts).is_some();
+        let shown = self.shown.get(at);
+        shown.is_some_and(|shown| *shown.get_or_init(looked_for))
+    }
+}
+
+/// Which values files say that may tell what records are held against; each is looked for once.
+struct SaidElsewhere<'t> {
+    texts: &'t dyn Texts,
+    known: RefCell<FxHashMap<String, bool>>,
+}
+
+impl<'t> SaidElsewhere<'t> {
+    fn new(texts: &'t dyn Texts) -> Self {
+        Self {
+            texts,
+            known: RefCell::default(),
+        }
+    }
+
+    fn has(&self, value: &str) -> bool {
+        let known = self.known.borrow().get(value).copied();
+        known.unwrap_or_else(|| {
+            let mut paths = self.texts.paths().iter().filter(|path| may_configure(path));
+            let found = paths.any(|path| {
+                let text: Arc<str> = self.texts.text(path).unwrap_or_default();
+                has_literal(&text, value)
+            });
+            self.known.borrow_mut().insert(value.to_owned(), found);
+            found
+        })
+    }
+}
+
+/// A file that has to do with records or lines of logs.
+struct RecordReader {
+    text: Arc<str>,
+    of_records: bool,
+    of_lines: bool,
+    /// The texts in it that may say something, once somebody asks.
+    literals: OnceCell<Vec<ByteSpan>>,
+}
+
+impl RecordReader {
+    fn new(text: Arc<str>) -> Option<Self> {
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        let (of_records, of_lines) = (has(&HAVING_RECORDS), has(&HAVING_LINES));
+        (of_records || of_lines).then(|| Self {
+            text: Arc::clone(&text),
+            of_records,
+            of_lines,
+            literals: OnceCell::new(),
+        })
+    }
+
+    fn literals(&self) -> &[ByteSpan] {
+        self.literals.get_or_init(|| {
+            let analysis = Analysis::without_annotations(&self.text);
+            let literals = analysis.strings.iter();
+            let literals = literals.filter(|literal| !literal.documentation && !literal.annotation);
+            literals.map(|literal| literal.span).collect()
+        })
+    }
+}
+
 fn of_change<'c>(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
+    shown_fields: &ShownFields<'_>,
     change: &'c Change,
 ) -> Vec<SaidField<'c>> {
-    let fields = RecordField::ALL.iter().filter(|field| field.name != "name");
-    let said = fields.filter_map(|field| {
+    let fields = RecordField::ALL.iter().enumerate();
+    let fields = fields.filter(|(_, field)| field.name != "name");
+    let said = fields.filter_map(|(at, field)| {
         let (from, to) = shows(mapping, field, change)?;
         Some(SaidField {
             change,
             field,
             values: [from, to],
-            shown: field.place_in_formats(texts).is_some(),
+            shown: shown_fields.has(at, field),
         })
     });
     said.collect()
@@ -116,20 +203,20 @@ fn of_change<'c>(
 
 impl SaidField<'_> {
     /// Where a file looks for what records say.
-    fn place_in(&self, text: &str, texts: &dyn Texts) -> Option<ByteSpan> {
-        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-        let record = has(&HAVING_RECORDS)
-            .then(|| self.read_of_record(text, texts))
+    fn place_in(&self, file: &RecordReader, elsewhere: &SaidElsewhere<'_>) -> Option<ByteSpan> {
+        let record = file
+            .of_records
+            .then(|| self.read_of_record(&file.text, elsewhere))
             .flatten();
         record.or_else(|| {
             // pytest's own lines show the file.
-            let shown = self.shown || self.field.name == "filename" && text.contains("caplog.text");
-            (shown && has(&HAVING_LINES)).then(|| self.in_literal(text))?
+            let by_pytest = || self.field.name == "filename" && file.text.contains("caplog.text");
+            (file.of_lines && (self.shown || by_pytest())).then(|| self.in_literal(file))?
         })
     }
 
     /// Where the field of a record is read, and held against what is said now or then.
-    fn read_of_record(&self, text: &str, texts: &dyn Texts) -> Option<ByteSpan> {
+    fn read_of_record(&self, text: &str, elsewhere: &SaidElsewhere<'_>) -> Option<ByteSpan> {
         let places = self.field.read_as.iter().flat_map(|word| {
             let places = text.match_indices(word);
             places.map(|(at, word)| (at, at + word.len()))
@@ -138,11 +225,17 @@ impl SaidField<'_> {
             let after = text.get(*end..).unwrap_or_default();
             !after.starts_with(is_word) && !after.starts_with('(')
         });
-        let (at, end) = places.find(|(at, end)| self.is_told_apart(text, (*at, *end), texts))?;
+        let (at, end) =
+            places.find(|(at, end)| self.is_told_apart(text, (*at, *end), elsewhere))?;
         Some(ByteSpan::from_range(at..end))
     }
 
-    fn is_told_apart(&self, text: &str, (at, end): (usize, usize), texts: &dyn Texts) -> bool {
+    fn is_told_apart(
+        &self,
+        text: &str,
+        (at, end): (usize, usize),
+        elsewhere: &SaidElsewhere<'_>,
+    ) -> bool {
         let (before, after) = (
             text.get(..at).unwrap_or_default(),
             text.get(end..).unwrap_or_default(),
@@ -171,29 +264,19 @@ impl SaidField<'_> {
         let compared = compares.iter().any(|sign| {
             line.0.contains(sign) || line.1.trim_start().starts_with(sign.trim_start())
         });
-        compared && !written(line.0) && !written(line.1) && self.is_said_elsewhere(texts)
-    }
-
-    /// Whether any file that may say what records are held against has one of the values.
-    fn is_said_elsewhere(&self, texts: &dyn Texts) -> bool {
-        let mut paths = texts.paths().iter().filter(|path| may_configure(path));
-        paths.any(|path| {
-            let text: Arc<str> = texts.text(path).unwrap_or_default();
-            self.values.iter().any(|value| has_literal(&text, value))
-        })
+        let said = || self.values.iter().any(|value| elsewhere.has(value));
+        compared && !written(line.0) && !written(line.1) && said()
     }
 
     /// Where a text of a file says one of the values beside other words.
-    fn in_literal(&self, text: &str) -> Option<ByteSpan> {
-        let analysis = Analysis::without_annotations(text);
-        let literals = analysis.strings.iter();
-        let mut literals = literals.filter(|literal| !literal.documentation && !literal.annotation);
+    fn in_literal(&self, file: &RecordReader) -> Option<ByteSpan> {
         let says = |content: &str| {
             let mut values = self.values.iter();
             values.any(|value| occurrences_of_word(content, value))
         };
-        let found = literals.find(|literal| literal.span.of(text).is_some_and(says))?;
-        Some(found.span)
+        let mut literals = file.literals().iter();
+        let found = literals.find(|literal| literal.of(&file.text).is_some_and(says))?;
+        Some(*found)
     }
 }
 

@@ -60,8 +60,9 @@ pub struct Mapping<'g> {
     words: OnceLock<Vec<Words>>,
     /// The files that somebody has had a look at, by module.
     read: Vec<OnceLock<Option<Arc<AnalysedFile>>>>,
-    /// Somebody reads the types of the tree and asks which names a module offers.
-    pub types_are_read: bool,
+    /// What `types_are_read` says, once somebody asks.
+    types_are_read: OnceLock<bool>,
+    texts: &'g dyn Texts,
     /// What modules read of each other, as far as somebody has asked.
     pub module_reads: ModuleReads,
 }
@@ -116,7 +117,7 @@ fn words_of(change: &Change) -> Vec<String> {
 }
 
 impl<'g> Mapping<'g> {
-    pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &dyn Texts) -> Self {
+    pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &'g dyn Texts) -> Self {
         let (changes, items): (Vec<Change>, Vec<Change>) = all
             .iter()
             .cloned()
@@ -132,7 +133,8 @@ impl<'g> Mapping<'g> {
             items: Items::default(),
             names: FxHashMap::default(),
             files: BTreeMap::new(),
-            types_are_read: type_checkers::ask_for_offers(texts),
+            types_are_read: OnceLock::new(),
+            texts,
             gone: BTreeSet::new(),
             paths: FxHashMap::default(),
             file_names: FxHashSet::default(),
@@ -472,6 +474,12 @@ impl<'g> Mapping<'g> {
             }
         }
         joined(&root, &to.replace('.', "/"))
+    }
+
+    /// Whether somebody reads the types of the tree and asks which names a module offers.
+    pub fn types_are_read(&self) -> bool {
+        let asked = || type_checkers::ask_for_offers(self.texts);
+        *self.types_are_read.get_or_init(asked)
     }
 
     /// The name of a module after the changes, if they give it another one.

@@ -66,7 +66,6 @@ pub use items::{same_value, signatures_apart};
 pub(crate) use list::remove as remove_from_list;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
-pub(crate) use pytest::fits;
 pub(crate) use search_path::is_program;
 
 use std::collections::BTreeMap;
@@ -207,6 +206,7 @@ fn in_one_way(
     project_edit::module_lists(&mapping, texts, &mut plan);
     project_edit::names_in_settings(&mapping, texts, &mut plan);
     project_edit::modules_in_heads(&mapping, texts, &mut plan);
+    project_edit::checked_otherwise(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     doctests::check(&mapping, texts, &mut plan);
     template_tags::check(&mapping, texts, &mut plan);

@@ -18,7 +18,9 @@ use super::{
 use crate::{
     analysis::{Analysis, Use},
     graph::Entity,
-    names::{Names, content_of, is_word, last_word, literal_at, occurrences_of_word},
+    names::{
+        LISTING_NAMES, Names, content_of, is_word, last_word, literal_at, occurrences_of_word,
+    },
     references::Mentions,
 };
 
@@ -60,9 +62,6 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     gone_through(file, found);
 }
 
-/// What goes through the names of a module.
-const GOING_THROUGH: [&str; 4] = ["__dict__", "dir(", "getmembers(", "vars("];
-
 /// Tells the texts by which a file imports a module that an item leaves, where it goes through the names of something:
 /// `dir(import_module("pkg.settings"))`.
 fn gone_through(file: &File<'_>, found: &mut FileEdits) {
@@ -73,7 +72,8 @@ fn gone_through(file: &File<'_>, found: &mut FileEdits) {
         .module
         .and_then(|module| file.graph().modules.get(module));
     let is_shim = own.is_some_and(|module| module.kind == ModuleKind::Shim);
-    if is_shim || !has(&imports) || !has(&GOING_THROUGH) {
+    let goes_through = has(&LISTING_NAMES) || has(&["__dict__"]);
+    if is_shim || !has(&imports) || !goes_through {
         return;
     }
     let why = "the module is imported by this text, and names of something are gone through";
@@ -100,16 +100,13 @@ fn gone_through(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
-/// Calls that give all names of a module.
-const LISTING: [&str; 4] = ["dir(", "getmembers(", "getmembers_static(", "vars("];
-
 const LISTED: &str = "all names of the module are gone through here, and it gets this one";
 
 /// Whether a module that stands at a place is asked for all of its names: `dir(module)`, `module.__dict__`.
 fn lists_names(text: &str, span: ByteSpan) -> bool {
     let before = text.get(..span.start as usize).unwrap_or_default();
     let own = span.of(text).unwrap_or_default();
-    own.ends_with(".__dict__") || LISTING.iter().any(|call| before.ends_with(call))
+    own.ends_with(".__dict__") || LISTING_NAMES.iter().any(|call| before.ends_with(call))
 }
 
 /// Tells where all names of a module are gone through that an item comes to.
@@ -131,7 +128,7 @@ pub fn arrivals(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePla
                 .get(&index)
                 .and_then(|moved| own_names_listed(&text).zip(Some(*moved)));
             let lists =
-                LISTING.iter().any(|call| text.contains(call)) || text.contains(".__dict__");
+                LISTING_NAMES.iter().any(|call| text.contains(call)) || text.contains(".__dict__");
             let others = lists.then(|| names_listed(mapping, index, &text, &targets));
             let all = own.into_iter().chain(others.into_iter().flatten());
             let all: Vec<Unproven> = all

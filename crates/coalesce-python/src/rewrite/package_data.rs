@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
-use globset::GlobBuilder;
 
 use super::mapping::Mapping;
+use crate::patterns::fits_path;
 
 /// How many patterns of a project file are looked at: each is held against all data of what moves.
 const MOST_PATTERNS: usize = 1_024;
@@ -207,42 +207,10 @@ fn words(line: &str) -> Vec<(usize, &str)> {
 
 /// Whether a pattern that counts from a folder matches a file in one that moves, and not where that goes.
 fn loses(base: &TreePath, pattern: &str, folder: &Folder<'_>) -> bool {
-    let matches = matcher(pattern);
-    let matches_at = |path: &TreePath| path.strip_prefix(base).is_some_and(&matches);
+    let matches_at = |path: &TreePath| {
+        path.strip_prefix(base)
+            .is_some_and(|path| fits_path(pattern, path))
+    };
     let mut data = folder.data.iter();
     data.any(|(old, new)| matches_at(old) && !matches_at(new))
-}
-
-/// What tells whether a path matches a pattern in which `**` stands for any folders and `*` and `?` stay within one
-/// name. One that is none stands for itself.
-fn matcher(pattern: &str) -> impl Fn(&str) -> bool {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-    let glob = glob.map(|glob| glob.compile_matcher());
-    move |path| match &glob {
-        Ok(glob) => glob.is_match(path),
-        Err(_) => path == pattern,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matcher;
-
-    #[test]
-    fn patterns_reach_as_far_as_the_shell_says() {
-        for (pattern, path, reaches) in [
-            ("old/data/*.json", "old/data/b.json", true),
-            ("old/data/*.json", "core/old/data/b.json", false),
-            ("*/data/*.json", "old/data/b.json", true),
-            ("**/*.json", "core/old/data/b.json", true),
-            ("**/*.json", "b.json", true),
-            ("data/**", "data/a/b.txt", true),
-            ("?.txt", "a.txt", true),
-            ("*.txt", "a/b.txt", false),
-            // Which would take for ever to be tried letter by letter.
-            (&"*a".repeat(40), &"a".repeat(30), false),
-        ] {
-            assert_eq!(matcher(pattern)(path), reaches, "{pattern} {path}");
-        }
-    }
 }

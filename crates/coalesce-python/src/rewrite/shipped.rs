@@ -8,7 +8,7 @@ use coalesce_model::{
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged;
 
-use super::{mapping::Mapping, pytest::fits};
+use super::mapping::Mapping;
 use crate::{
     analysis::{
         calls::calls_in,
@@ -16,6 +16,8 @@ use crate::{
         shift,
     },
     parser::{parse_module, statements},
+    patterns::fits,
+    project::Document,
 };
 
 /// What `find_packages` of a project file goes by.
@@ -199,9 +201,8 @@ fn of_setup_cfg(text: &str) -> Option<PackageFinder> {
 fn of_pyproject(text: &str) -> Option<PackageFinder> {
     let bom = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
-    let table = ["tool", "setuptools", "packages", "find"]
-        .iter()
-        .try_fold(document.as_item(), |item, key| item.get(key))?;
+    let document = Document::new(document.as_item());
+    let table = document.at(&["tool", "setuptools", "packages", "find"])?;
     let words = |key: &str| {
         let list = table.get(key).and_then(toml_edit::Item::as_array);
         let words = list

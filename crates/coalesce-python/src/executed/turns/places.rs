@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Methods of a list that put something into it.
-const LISTING: [&str; 4] = ["append", "appendleft", "extend", "insert"];
+const APPENDING: [&str; 4] = ["append", "appendleft", "extend", "insert"];
 
 /// Methods of a table that put something into it.
 const KEYING: [&str; 2] = ["setdefault", "update"];
@@ -92,7 +92,7 @@ impl<'g> FilledPlaces<'g> {
     fn found(&self, home: usize, item: &str, method: Option<&str>) -> Option<String> {
         let owner = self.graph.modules.get(home)?;
         let name = |place: &str| format!("{}.{place}", owner.name);
-        if method.is_some_and(|method| LISTING.contains(&method)) {
+        if method.is_some_and(|method| APPENDING.contains(&method)) {
             return Some(name(item));
         }
         let text = self.texts.text(&owner.path)?;
@@ -287,7 +287,7 @@ impl<'a> Visitor<'a> for Filling {
             Expr::Call(call) => match &*call.func {
                 Expr::Name(name) => self.prints |= name.id.as_str() == "print",
                 Expr::Attribute(method) => {
-                    let listed = LISTING.contains(&method.attr.as_str());
+                    let listed = APPENDING.contains(&method.attr.as_str());
                     if listed || KEYING.contains(&method.attr.as_str()) {
                         self.put(&method.value, listed);
                     }

@@ -96,7 +96,7 @@ fn named_in_head(at: usize, line: &str) -> Option<SettingValue> {
 }
 
 /// The modules that heads of sections are about.
-pub(super) fn heads(text: &str) -> Vec<ByteSpan> {
+pub(in crate::project_edit) fn heads(text: &str) -> Vec<ByteSpan> {
     let heads = placed_lines(text).filter_map(|(at, line)| named_in_head(at, line));
     heads.map(|head| head.span).collect()
 }

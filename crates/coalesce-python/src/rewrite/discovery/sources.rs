@@ -29,10 +29,12 @@ const LISTING: [&str; 7] = [
 ];
 
 /// The parts of a file from which the folders may come that it lists; nothing where that is not known.
-pub(super) fn of_listings(text: &str) -> Option<Vec<ByteSpan>> {
+///
+/// What a function of the tree does with what it is given is not read: it may list that, too.
+pub(super) fn of_listings(text: &str, is_of_tree: &dyn Fn(&str) -> bool) -> Option<Vec<ByteSpan>> {
     let (parsed, start) = parse_module(text);
     let body = statements(&parsed);
-    let mut file = FlowReader::default();
+    let mut file = FlowReader::new(is_of_tree);
     file.visit_body(body);
     // One that is handed on is called elsewhere.
     if file.hands_on || file.listings.is_empty() {
@@ -44,7 +46,7 @@ pub(super) fn of_listings(text: &str) -> Option<Vec<ByteSpan>> {
         open: Vec::new(),
         ranges: Vec::new(),
     };
-    for listing in &file.listings {
+    for listing in file.listings.iter().chain(&file.handed) {
         search.take(listing);
     }
     search.follow()?;
@@ -107,8 +109,9 @@ struct TakingFunction<'s> {
 }
 
 /// How values go through a file.
-#[derive(Default)]
 struct FlowReader<'s> {
+    /// Whether a module is one of the tree.
+    is_of_tree: &'s dyn Fn(&str) -> bool,
     /// What is given to names and attributes.
     flows: Vec<(Vec<&'s str>, FlowPiece<'s>)>,
     /// What may change the values of names and attributes.
@@ -120,17 +123,39 @@ struct FlowReader<'s> {
     plain: Vec<FlowPiece<'s>>,
     /// Names that come from elsewhere.
     imported: FxHashSet<&'s str>,
-    /// Of these, calls that list.
+    /// Of these, calls that list, and what is of the tree.
     listing: FxHashSet<&'s str>,
+    of_tree: FxHashSet<&'s str>,
     /// The class around.
     class: Option<&'s str>,
     /// What classes are made of.
     bases: FxHashSet<&'s str>,
     listings: Vec<FlowPiece<'s>>,
+    /// Calls of what is of the tree.
+    handed: Vec<FlowPiece<'s>>,
     hands_on: bool,
 }
 
 impl<'s> FlowReader<'s> {
+    fn new(is_of_tree: &'s dyn Fn(&str) -> bool) -> Self {
+        Self {
+            is_of_tree,
+            flows: Vec::new(),
+            changes: Vec::new(),
+            functions: Vec::new(),
+            definitions: Vec::new(),
+            plain: Vec::new(),
+            imported: FxHashSet::default(),
+            listing: FxHashSet::default(),
+            of_tree: FxHashSet::default(),
+            class: None,
+            bases: FxHashSet::default(),
+            listings: Vec::new(),
+            handed: Vec::new(),
+            hands_on: false,
+        }
+    }
+
     fn flow(&mut self, targets: &[&'s Expr], value: &'s Expr) {
         let flow = (words_of(targets), FlowPiece::of_expression(value));
         self.flows.push(flow);
@@ -160,11 +185,17 @@ impl<'s> FlowReader<'s> {
         });
     }
 
-    fn import(&mut self, aliases: &'s [ast::Alias], of_module: bool) {
+    /// Takes the names of an import: from the module `from`, or of modules.
+    fn import(&mut self, aliases: &'s [ast::Alias], from: Option<&str>) {
+        let of_module = from.is_some();
         for alias in aliases {
             let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
             let top = name.split('.').next().unwrap_or(name);
             self.imported.insert(top);
+            let module = from.unwrap_or(&alias.name);
+            if module == RELATIVE || (self.is_of_tree)(module) {
+                self.of_tree.insert(top);
+            }
             if of_module && lists(&alias.name) {
                 self.hands_on |= alias.asname.is_some();
                 self.listing.insert(top);
@@ -173,7 +204,10 @@ impl<'s> FlowReader<'s> {
     }
 
     fn call(&mut self, call: &'s ast::ExprCall) {
-        if last_name(&call.func).is_some_and(lists) {
+        let top = first_name(&call.func);
+        let of_tree = top.is_some_and(|top| self.of_tree.contains(top));
+        let lists = last_name(&call.func).is_some_and(lists);
+        if of_tree || lists {
             let mut piece = FlowPiece::of_expression(&call.func);
             piece.range = call.range();
             for argument in call.arguments.args.iter() {
@@ -184,8 +218,23 @@ impl<'s> FlowReader<'s> {
                     .words
                     .extend(FlowPiece::of_expression(&keyword.value).words);
             }
-            self.listings.push(piece);
+            match lists {
+                true => self.listings.push(piece),
+                false => self.handed.push(piece),
+            }
         }
+    }
+}
+
+/// What stands for the module of a relative import.
+const RELATIVE: &str = ".";
+
+/// The name that a chain of attributes begins with.
+fn first_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => first_name(&attribute.value),
+        _ => None,
     }
 }
 
@@ -286,8 +335,13 @@ impl<'s> Visitor<'s> for FlowReader<'s> {
                 self.class = outer;
                 return;
             }
-            Stmt::Import(import) => self.import(&import.names, false),
-            Stmt::ImportFrom(import) => self.import(&import.names, true),
+            Stmt::Import(import) => self.import(&import.names, None),
+            Stmt::ImportFrom(import) => {
+                let module = import.module.as_ref().map_or("", ast::Identifier::as_str);
+                // What is imported relatively is of the tree, and called like no module.
+                let from = if import.level > 0 { RELATIVE } else { module };
+                self.import(&import.names, Some(from));
+            }
             _ => {}
         }
         let has_others = matches!(
@@ -414,7 +468,7 @@ mod tests {
     use super::*;
 
     fn texts(code: &str) -> Option<String> {
-        let spans = of_listings(code)?;
+        let spans = of_listings(code, &|module| module == "tree")?;
         let analysis = crate::analysis::Analysis::new(code);
         let strings = analysis.strings.iter();
         let found = strings.filter(|string| spans.iter().any(|span| span.contains(string.span)));
@@ -468,6 +522,15 @@ mod tests {
             ),
             ("import os\nlist(map(os.listdir, ['a']))\n", None),
             ("from x import *\np.iterdir()\n", None),
+            (
+                "import os\nfrom tree import each\nos.listdir('a')\neach('b')\nf('c')\n",
+                Some("a b"),
+            ),
+            (
+                "import os\nfrom . import files\nos.listdir('a')\np = 'b'\nfiles.each(p)\n",
+                Some("a b"),
+            ),
+            ("from tree import each\neach('a')\n", None),
             ("[q.glob('*.c') for q in ['a']]\n'b'\n", Some("a *.c")),
         ] {
             assert_eq!(texts(code).as_deref(), expected, "{code}");

@@ -59,6 +59,8 @@ pub(super) struct Traveller<'a> {
     readers: &'a TypeReaders,
     /// What the tree sets when it runs, once somebody asks.
     pub(super) changed: &'a OnceCell<Changed>,
+    /// Whether the tree joins names to keys, once somebody asks.
+    pub(super) joined_to_keys: &'a OnceCell<bool>,
 }
 
 /// Looks at each definition that travels.
@@ -66,6 +68,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
     let readers = TypeReaders::default();
     let changed = OnceCell::new();
+    let joined_to_keys = OnceCell::new();
     let frame_readers = frame_readers(mapping, texts);
     read_off_modules(mapping, texts, plan);
     put_together::check(mapping, texts, plan);
@@ -92,6 +95,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             continue;
         };
         let traveller = Traveller {
+            joined_to_keys: &joined_to_keys,
             mapping,
             texts,
             moved,

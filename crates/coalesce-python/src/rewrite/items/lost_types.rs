@@ -1,11 +1,13 @@
 //! What a file of types says of a definition that goes where none is.
 
 use coalesce_model::{Unproven, UnprovenKind};
+use ruff_python_ast::Stmt;
 
 use super::{
     Moved,
     place::{Block, Placing},
 };
+use crate::parser::{parse_module, statements};
 
 impl Placing<'_, '_> {
     /// What a file of types says of an item and nothing says afterwards: the module where it arrives has no such file, and
@@ -19,9 +21,7 @@ impl Placing<'_, '_> {
         let is_typed = |other: &Block| {
             let mut left = self.arriving.left.iter();
             let left = left.find(|left| left.source.path == other.path)?;
-            let text = other.extents.first()?.of(&left.source.text)?;
-            let head = text.get(text.find("def ")?..)?;
-            Some(head.get(..head.find(":\n")?)?.contains("->"))
+            Some(says_types(other.extents.first()?.of(&left.source.text)?))
         };
         let said = own.any(|other| is_typed(other).unwrap_or(false));
         (!said && moved.travels()).then(|| Unproven {
@@ -34,5 +34,39 @@ impl Placing<'_, '_> {
                 moved.parent
             ),
         })
+    }
+}
+
+/// Whether a definition says types itself: a function the one of its result, a class that of some function or value.
+fn says_types(text: &str) -> bool {
+    let (parsed, _) = parse_module(text);
+    statements(&parsed).iter().any(is_typed)
+}
+
+fn is_typed(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::FunctionDef(function) => function.returns.is_some(),
+        Stmt::ClassDef(class) => class.body.iter().any(is_typed),
+        Stmt::AnnAssign(_) => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_types;
+
+    #[test]
+    fn types_are_those_of_the_definition() {
+        for (text, expected) in [
+            ("def f(a) -> int:\n    pass\n", true),
+            ("def f(a):  # def f(a) -> int:\n    pass\n", false),
+            ("def f(a=\"->:\\n\"):\n    pass\n", false),
+            ("@cached(\"def \")\ndef f(a): return 1\n", false),
+            ("class C:\n    def f(self) -> int: ...\n", true),
+            ("N: int = 1\n", true),
+        ] {
+            assert_eq!(says_types(text), expected, "{text}");
+        }
     }
 }

@@ -20,6 +20,7 @@ use crate::{
         predicates::{last_name, literal_text},
         shift,
     },
+    names::LISTING_NAMES,
     parser::{parse_module, statements},
     rewrite::{mapping::Mapping, words::Word},
 };
@@ -37,9 +38,6 @@ const NAMING: [&str; 7] = [
     "resolve_name",
     "run_module",
 ];
-
-/// Calls that give all that a module has.
-const LISTING: [&str; 4] = ["dir", "getmembers", "getmembers_static", "vars"];
 
 /// Words in the names of what is given modules.
 const OF_MODULES: [&str; 5] = ["mod", "module", "package", "pkg", "plugin"];
@@ -104,7 +102,12 @@ impl Reading<'_> {
                 let named = call.arguments.find_argument_value("fromlist", 3);
                 self.note(named);
             }
-            _ => self.found.any |= of_module && LISTING.contains(&name),
+            _ => {
+                self.found.any |= of_module && {
+                    let mut listing = LISTING_NAMES.iter();
+                    listing.any(|call| call.strip_suffix('(') == Some(name))
+                }
+            }
         }
         if NAMING.contains(&name) {
             self.open(first);

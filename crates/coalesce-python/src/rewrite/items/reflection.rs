@@ -376,6 +376,10 @@ impl Traveller<'_> {
 
     /// Whether something of the tree puts the name of a class or function behind a point: `f"layers.{type(x).__name__}"`.
     fn is_joined_to_keys(&self) -> bool {
+        *self.joined_to_keys.get_or_init(|| self.joins_to_keys())
+    }
+
+    fn joins_to_keys(&self) -> bool {
         let words = self.mapping.words(self.texts);
         let modules = self.mapping.graph.modules.iter().zip(words);
         let mut texts = modules

@@ -1,6 +1,8 @@
 //! Code that asks where a definition stands, but not by its `__module__`: `inspect.getfile(type(self))`,
 //! `f.__code__.co_filename`, `f.__globals__["__name__"]`, `namespace["__module__"]`. Files beside it are found so.
 
+use std::cell::LazyCell;
+
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject};
 
 use super::{
@@ -35,8 +37,12 @@ struct Asking {
     of: Option<&'static str>,
 }
 
+/// The call that gives the module of a definition, which is asked for its file then.
+const GIVING_MODULE: &str = "getmodule(";
+
 /// Calls that are given a definition.
-const CALLS: [(&str, Answer); 3] = [
+const CALLS: [(&str, Answer); 4] = [
+    (GIVING_MODULE, Answer::File),
     ("getfile(", Answer::File),
     ("getsourcefile(", Answer::File),
     ("whichmodule(", Answer::Name),
@@ -78,7 +84,20 @@ impl<'m> Readers<'m> {
             let mut changes = self.mapping.all.iter().filter(|change| {
                 change.kind == ChangeKind::Move && self.is_another(text, &asking, change)
             });
-            let told = changes.find(|change| self.may_be_asked((module, text), &asking, change))?;
+            let before = text.get(..asking.object).unwrap_or_default();
+            // What is asked is one thing, whichever change may be meant.
+            let named = LazyCell::new(|| self.named_there((module, text), before));
+            let whose = LazyCell::new(|| self.whose(text, &asking));
+            let told = changes.find(|change| {
+                self.takes_along_what_asks((module, text), &asking, change)
+                    .or_else(|| is_named(named.as_ref()?, change))
+                    .unwrap_or_else(|| {
+                        self.has_such(&asking, change)
+                            && whose
+                                .as_ref()
+                                .is_some_and(|whose| self.comes_there(whose, change))
+                    })
+            })?;
             let (start, end) = asking.span;
             Some((ByteSpan::from_range(start..end), told))
         })
@@ -146,35 +165,26 @@ impl<'m> Readers<'m> {
         }
     }
 
-    /// Whether what a change takes along may be what is asked there.
-    fn may_be_asked(
+    /// Whether a change takes along the code itself that is asked; none where something else is.
+    fn takes_along_what_asks(
         &self,
         (module, text): (usize, &str),
         asking: &Asking,
         change: &Change,
-    ) -> bool {
-        let before = text.get(..asking.object).unwrap_or_default();
-        let own = before.get(asking.span.0..).unwrap_or_default();
-        if own.contains("frame") || own.contains("lambda") {
-            return self.takes_along((module, text), asking, change);
-        }
-        if let Some(named) = self.named_there((module, text), before) {
-            return named.is_some_and(|(owner, item)| match change.subject {
-                Subject::Item => item.is_some_and(|item| change.from == format!("{owner}.{item}")),
-                _ => is_or_below(&owner, &change.from),
-            });
-        }
-        if !self.has_such(asking, change) {
-            return false;
-        }
+    ) -> Option<bool> {
+        let own = text.get(asking.span.0..asking.object).unwrap_or_default();
+        let is_own = own.contains("frame") || own.contains("lambda");
+        is_own.then(|| self.takes_along((module, text), asking, change))
+    }
+
+    /// Whose place is asked for; none where it is that of a library's.
+    fn whose(&self, text: &str, asking: &Asking) -> Option<Whose> {
         let whose = match self.is_affordable() {
             true => made_by(text, asking).unwrap_or_else(|| asked(text, asking.object)),
             false => Whose::Any,
         };
-        if matches!(whose, Whose::Any) && self.is_of_library(text, asking.object) {
-            return false;
-        }
-        self.comes_there(&whose, change)
+        let of_library = matches!(whose, Whose::Any) && self.is_of_library(text, asking.object);
+        (!of_library).then_some(whose)
     }
 
     /// Whether what a change takes along has a function, or a class, where only such a one can be asked so.
@@ -239,6 +249,19 @@ impl<'m> Readers<'m> {
     }
 }
 
+/// Whether the thing of the tree that is asked by its name is what a change takes along.
+fn is_named(named: &Option<(String, Option<String>)>, change: &Change) -> Option<bool> {
+    let is_it = named
+        .as_ref()
+        .is_some_and(|(owner, item)| match change.subject {
+            Subject::Item => item
+                .as_ref()
+                .is_some_and(|item| change.from == format!("{owner}.{item}")),
+            _ => is_or_below(owner, &change.from),
+        });
+    Some(is_it)
+}
+
 /// All such places of a text, in order.
 fn asking(text: &str) -> Vec<Asking> {
     let mut found: Vec<Asking> = Vec::new();
@@ -249,7 +272,10 @@ fn asking(text: &str) -> Vec<Asking> {
             let first = inside.split(',').next().unwrap_or_default().trim_end();
             let whole = text.get(..at).unwrap_or_default();
             // Neither a longer name nor the definition of one.
-            let is_call = !whole.ends_with(is_word) && !whole.trim_end().ends_with("def");
+            let after = text.get(start + inside.len() + 1..).unwrap_or_default();
+            let is_asked = call != GIVING_MODULE || after.starts_with(".__file__");
+            let is_call =
+                is_asked && !whole.ends_with(is_word) && !whole.trim_end().ends_with("def");
             found.extend((is_call && !inside.is_empty()).then_some(Asking {
                 object: start + first.len(),
                 span: (at, start + inside.len() + 1),

@@ -8,10 +8,10 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use super::settings::fits;
 use crate::{
     analysis::{predicates::last_name, shift},
     parser::{parse_module, statements},
+    patterns::fits,
     rewrite::items::{NamedFunction, is_fixture},
 };
 
@@ -96,6 +96,18 @@ impl Conftest {
         let name = entry.entry.trim_start_matches("./").trim_end_matches('/');
         let rest = rest.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether an entry leaves a file out, before the changes or after them.
+    pub(super) fn leaves_out_any(&self, file: &TreePath, is_new: bool) -> bool {
+        let own = if is_new { &self.after } else { &self.path };
+        let mut entries = self.left_out.iter();
+        entries.any(|entry| Self::leaves_out(entry, own, file))
+    }
+
+    /// Whether it gives examples names that they do not have of their module.
+    pub(super) fn gives_names(&self) -> bool {
+        self.text.contains("doctest_namespace")
     }
 
     /// The first hook, or fixture of every test, that goes by something which is another one for a test.

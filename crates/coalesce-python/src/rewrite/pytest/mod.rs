@@ -5,14 +5,15 @@
 
 mod assert_rewrite;
 mod conftest;
+mod examples;
 mod module_state;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Module, Rewrite, Safety, Texts,
-    TreePath, Unproven, UnprovenKind, finding::codes,
+    ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Module, Rewrite, Safety, Subject,
+    Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{
     Expr, Stmt, StmtClassDef, StmtFunctionDef,
@@ -22,8 +23,8 @@ use ruff_text_size::{Ranged, TextRange};
 
 use conftest::{At, Conftest, LeftOut, below};
 use module_state::ForAll;
+pub use settings::SETTINGS;
 use settings::TestSettings;
-pub use settings::{SETTINGS, fits};
 
 use super::{
     items::{Moved, NamedFunction, is_fixture, refusal},
@@ -52,6 +53,7 @@ struct Moving {
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     assert_rewrite::check(mapping, texts, plan);
     collected_shims(mapping, texts, plan);
+    examples::check(mapping, texts, plan);
     plan.unproven.extend(imported_tests(mapping));
     let moving = moving(mapping, texts);
     if moving.is_empty() {
@@ -69,20 +71,27 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     }
 }
 
-/// Shims that pytest imports because it is told to import every module: they warn there.
+/// Shims in files that pytest collects, all modules where it is told to import them: it reads every name that such a file
+/// has, and the shims warn there.
 fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let shimmed = || mapping.changes.iter().filter(|one| one.shim.is_some());
+    let shimmed = || mapping.all.iter().filter(|one| one.shim.is_some());
     if shimmed().next().is_none() {
         return;
     }
     let settings = TestSettings::of(texts);
-    let shimmed = shimmed().filter(|_| settings.imports_all);
-    for change in shimmed {
-        let old = mapping.graph.find(None, &change.from);
+    for change in shimmed() {
+        let home = match change.subject {
+            Subject::Item => change.from.rsplit_once('.').map(|(home, _)| home),
+            _ => Some(change.from.as_str()),
+        };
+        let old = home.and_then(|home| mapping.graph.find(None, home));
         let old = old.and_then(|old| mapping.graph.modules.get(old));
-        let collected =
-            |old: &&Module| settings.reaches(&old.path) && settings.hides(&old.path).is_none();
-        let why = "pytest imports every module here (`--doctest-modules`), and the shim warns";
+        let collected = |old: &&Module| {
+            let name = old.path.file_name();
+            let is_read = settings.imports_all || is_test(name) || name == "conftest.py";
+            is_read && settings.collects(&old.path)
+        };
+        let why = "pytest reads all names of this file when it collects it, and the shim warns";
         plan.unproven
             .extend(old.filter(collected).map(|old| Unproven {
                 path: old.path.clone(),
@@ -316,6 +325,13 @@ impl Around<'_> {
             return self.refuse(test, &why, plan);
         }
         let after = self.settings.after(&self.mapping.paths);
+        if !self.settings.leaves_out(&test.path) && after.leaves_out(&test.target) {
+            return self.refuse(test, "pytest is told to leave that place out", plan);
+        }
+        if self.settings.leaves_out(&test.path) && after.collects(&test.target) {
+            let why = "pytest is told to leave it out, and comes to run it there";
+            self.doubt(test, UnprovenKind::Condition, why.to_owned(), plan);
+        }
         if self.settings.reaches(&test.path) && !after.reaches(&test.target) {
             let why = "it would lie outside of the `testpaths`, where pytest looks for tests";
             self.refuse(test, why, plan);

@@ -3,6 +3,8 @@
 use coalesce_model::{Texts, TreePath};
 use rustc_hash::FxHashMap;
 
+use crate::patterns::{fits, reaches};
+
 /// Folders that pytest does not look into unless it is told otherwise.
 const NOT_LOOKED_INTO: [&str; 9] = [
     "*.egg",
@@ -25,10 +27,19 @@ pub const SETTINGS: [&str; 5] = [
     "setup.cfg",
 ];
 
+/// What an argument leaves out: `--ignore=pkg/gpu`, `--ignore-glob=pkg/*_gpu.py`.
+#[derive(Clone)]
+struct Ignored {
+    place: String,
+    glob: bool,
+}
+
 /// The settings of the project.
 pub(super) struct TestSettings {
     /// Patterns of folders that are passed over.
     passed_over: Vec<String>,
+    /// Files, folders and patterns that arguments leave out.
+    ignored: Vec<Ignored>,
     /// Where tests are looked for; everywhere, if empty.
     paths: Vec<String>,
     /// Test files of one name may stand in folders that are no packages.
@@ -39,24 +50,24 @@ pub(super) struct TestSettings {
 
 impl TestSettings {
     pub(super) fn of(texts: &dyn Texts) -> Self {
-        let found = SETTINGS.iter().filter_map(|file| {
-            let text = texts.text(&TreePath::new(file).ok()?)?;
-            text.contains("pytest").then_some(text)
-        });
-        let found: Vec<_> = found.collect();
+        let files = SETTINGS
+            .iter()
+            .filter_map(|file| Some((file, texts.text(&TreePath::new(file).ok()?)?)));
+        let files: Vec<_> = files.collect();
         // pytest reads one file, whatever the others say.
-        let mut read = SETTINGS.iter().filter_map(|file| {
-            let text = texts.text(&TreePath::new(file).ok()?)?;
-            is_read(file, &text).then_some(text)
-        });
-        let read = read.next();
-        let first = |key: &str| words_of(read.as_deref()?, key);
+        let read = files.iter().find(|(file, text)| is_read(file, text));
+        let first = |key: &str| words_of(&read?.1, key);
+        let says = |word: &str| {
+            let mut files = files.iter();
+            files.any(|(_, text)| text.contains("pytest") && text.contains(word))
+        };
         let standard = || NOT_LOOKED_INTO.iter().map(|each| (*each).to_owned());
         Self {
             passed_over: first("norecursedirs").unwrap_or_else(|| standard().collect()),
+            ignored: ignored(&first("addopts").unwrap_or_default()),
             paths: first("testpaths").unwrap_or_default(),
-            importlib: found.iter().any(|text| text.contains("importlib")),
-            imports_all: found.iter().any(|text| text.contains("--doctest-modules")),
+            importlib: says("importlib"),
+            imports_all: says("--doctest-modules"),
         }
     }
 
@@ -86,42 +97,61 @@ impl TestSettings {
             });
             found.unwrap_or_else(|| place.clone())
         };
+        let ignored = self.ignored.iter().map(|each| Ignored {
+            place: new(&each.place),
+            glob: each.glob,
+        });
         Self {
             passed_over: self.passed_over.clone(),
+            ignored: ignored.collect(),
             paths: self.paths.iter().map(new).collect(),
             ..*self
         }
     }
 
+    /// Whether arguments leave a file out.
+    pub(super) fn leaves_out(&self, path: &TreePath) -> bool {
+        let mut ignored = self.ignored.iter();
+        ignored.any(|each| match each.glob {
+            true => fits(plain(&each.place), path.as_str()),
+            false => reaches(plain(&each.place), path.as_str()),
+        })
+    }
+
+    /// Whether pytest comes to a file by itself.
+    pub(super) fn collects(&self, path: &TreePath) -> bool {
+        self.reaches(path) && self.hides(path).is_none() && !self.leaves_out(path)
+    }
+
     /// Whether tests are looked for where a file is.
     pub(super) fn reaches(&self, path: &TreePath) -> bool {
-        let path: Vec<&str> = path.components().collect();
-        let inside = |place: &String| {
-            let place = plain(place).split('/');
-            let place: Vec<&str> = place.filter(|part| !matches!(*part, "" | ".")).collect();
-            is_above(&place, &path)
-        };
-        self.paths.is_empty() || self.paths.iter().any(inside)
+        let mut paths = self.paths.iter();
+        self.paths.is_empty() || paths.any(|place| reaches(place, path.as_str()))
     }
+}
+
+/// What the words of arguments leave out.
+fn ignored(words: &[String]) -> Vec<Ignored> {
+    let following = words.iter().skip(1).map(Some).chain([None]);
+    let found = words.iter().zip(following).filter_map(|(word, next)| {
+        let (option, given) = match word.split_once('=') {
+            Some((option, given)) => (option, given),
+            None => (word.as_str(), next?.as_str()),
+        };
+        let glob = match option {
+            "--ignore" => false,
+            "--ignore-glob" => true,
+            _ => return None,
+        };
+        let place = given.to_owned();
+        Some(Ignored { place, glob })
+    });
+    found.collect()
 }
 
 /// A place without what says nothing.
 fn plain(place: &str) -> &str {
     place.trim_end_matches('/').trim_start_matches("./")
-}
-
-/// Whether a pattern of folders is that of one which a path is in, or of the path itself.
-fn is_above(pattern: &[&str], path: &[&str]) -> bool {
-    match (pattern.split_first(), path.split_first()) {
-        (None, _) => true,
-        (Some((&"**", rest)), inner) => {
-            is_above(rest, path) || inner.is_some_and(|(_, below)| is_above(pattern, below))
-        }
-        (Some((part, rest)), Some((name, below))) => {
-            (part.contains('[') || fits(part, name)) && is_above(rest, below)
-        }
-        (Some(_), None) => false,
-    }
 }
 
 /// Whether pytest takes its settings from a file, unless one before it has them.
@@ -159,26 +189,6 @@ fn words_of(text: &str, key: &str) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).collect())
 }
 
-/// Whether a name fits a pattern of a shell; `*` goes over slashes.
-pub fn fits(pattern: &str, name: &str) -> bool {
-    let mut rest = pattern.chars();
-    match rest.next() {
-        None => name.is_empty(),
-        Some('*') => {
-            let rest = rest.as_str();
-            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-            ends.any(|at| name.get(at..).is_some_and(|name| fits(rest, name)))
-        }
-        Some(first) => {
-            let mut name = name.chars();
-            let same = name
-                .next()
-                .is_some_and(|next| first == '?' || first == next);
-            same && fits(rest.as_str(), name.as_str())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,6 +208,34 @@ mod tests {
     }
 
     #[test]
+    fn arguments_leave_out_folders_and_patterns() {
+        let words = [
+            "-q",
+            "--ignore=a/b",
+            "--ignore",
+            "./c.py",
+            "--ignore-glob=d/*_gpu.py",
+        ];
+        let settings = TestSettings {
+            passed_over: Vec::new(),
+            ignored: ignored(&words.map(str::to_owned)),
+            paths: Vec::new(),
+            importlib: false,
+            imports_all: false,
+        };
+        for (path, expected) in [
+            ("a/b/x.py", true),
+            ("a/bc/x.py", false),
+            ("c.py", true),
+            ("d/e/x_gpu.py", true),
+            ("d/x.py", false),
+        ] {
+            let path = TreePath::new(path).unwrap();
+            assert_eq!(settings.leaves_out(&path), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn paths_are_in_the_places_that_are_looked_into() {
         for (place, path, expected) in [
             ("a", "a/test_x.py", true),
@@ -212,6 +250,7 @@ mod tests {
         ] {
             let settings = TestSettings {
                 passed_over: Vec::new(),
+                ignored: Vec::new(),
                 paths: vec![place.to_owned()],
                 importlib: false,
                 imports_all: false,
@@ -223,20 +262,6 @@ mod tests {
             let goes = plain(place).split('/').next() == Some("a");
             let begins = |place: &String| place.starts_with("z/y");
             assert_eq!(after.paths.iter().all(begins), goes, "{place}");
-        }
-    }
-
-    #[test]
-    fn patterns_fit_as_in_a_shell() {
-        for (pattern, name, expected) in [
-            ("*.egg", "a.egg", true),
-            (".*", ".git", true),
-            (".*", "git", false),
-            ("build", "build", true),
-            ("buil?", "build", true),
-            ("tests/*_slow.py", "tests/a/b_slow.py", true),
-        ] {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
         }
     }
 }

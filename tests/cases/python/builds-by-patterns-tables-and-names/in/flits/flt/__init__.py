@@ -1,0 +1,1 @@
+from flt.core import Device, DeviceError

@@ -1,0 +1,1 @@
+from hat.core import Device, DeviceError

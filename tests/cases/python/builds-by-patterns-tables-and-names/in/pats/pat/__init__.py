@@ -1,0 +1,1 @@
+from pat.core import Device, DeviceError

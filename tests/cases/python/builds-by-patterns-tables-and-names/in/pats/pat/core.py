@@ -1,0 +1,6 @@
+class DeviceError(Exception):
+    pass
+
+
+class Device:
+    error = DeviceError

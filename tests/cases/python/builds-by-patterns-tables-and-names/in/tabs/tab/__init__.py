@@ -1,0 +1,1 @@
+from tab.core import Device, DeviceError

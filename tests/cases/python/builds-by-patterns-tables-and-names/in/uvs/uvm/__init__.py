@@ -1,0 +1,1 @@
+from uvm.core import Device, DeviceError
