@@ -45,6 +45,11 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         climbs::doubt(file, found);
         return;
     }
+    let kind = UnprovenKind::OwnPlace;
+    let why = "the module moves; what it finds by this may not be there";
+    for (span, name) in looked_up(file) {
+        found.told.doubt(span, kind, name, why);
+    }
     for used in &file.analysis().uses {
         let Some(root) = used.chain.first() else {
             continue;
@@ -53,13 +58,28 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         if bound.is_some() || used.store || !looks(file.text, used) {
             continue;
         }
-        let why = "the module moves; what it finds by this may not be there";
         if root.text == "__file__" {
             found.told.leave(root.span, Form::FilePath, "__file__", why);
         }
-        let kind = UnprovenKind::OwnPlace;
         found.told.doubt(root.span, kind, &root.text, why);
     }
+}
+
+/// Where a file looks its own place up by a text: `globals()["__file__"]`.
+fn looked_up<'f>(file: &'f File<'_>) -> Vec<(ByteSpan, &'f str)> {
+    let strings = file.analysis().strings.iter();
+    let found = strings.filter_map(|string| {
+        let name = string.span.of(file.text)?;
+        let before = file.text.get(..string.span.start as usize)?;
+        let before = before.trim_end_matches(['"', '\'']);
+        let table = before
+            .strip_suffix('[')
+            .or_else(|| before.strip_suffix(".get("))?;
+        let own = ["globals()", "locals()", "vars()"];
+        let is_own = own.iter().any(|call| table.ends_with(call));
+        (is_own && PLACES.contains(&name)).then_some((string.span, name))
+    });
+    found.collect()
 }
 
 /// Whether something is looked for by a use.
@@ -69,12 +89,41 @@ fn looks(text: &str, used: &Use) -> bool {
     };
     match root.text.as_str() {
         "__name__" if !rest.is_empty() => true,
+        "__name__" if gives_own_module(text, root.span) => reads_place(text),
         "__name__" => call_before(text, root.span).is_some_and(|call| !only_says(call)),
         name => {
             PLACES.contains(&name)
                 && !call_before(text, root.span).is_some_and(|call| IMPORTING.contains(&call))
         }
     }
+}
+
+/// Ways to have a module by its name.
+const GIVING_MODULES: [&str; 3] = ["modules[", "import_module(", "__import__("];
+
+/// What is asked of a module, or done with one, to find what lies beside it.
+const READING_PLACES: [&str; 7] = [
+    ".__file__",
+    ".__package__",
+    ".__path__",
+    ".__spec__",
+    "files(",
+    "getfile(",
+    "getsourcefile(",
+];
+
+/// Whether a module has itself as a value: `sys.modules[__name__]`.
+fn gives_own_module(text: &str, name: ByteSpan) -> bool {
+    let before = text.get(..name.start as usize).unwrap_or_default();
+    let after = text.get(name.end as usize..).unwrap_or_default();
+    let before = before.trim_end();
+    after.trim_start().starts_with([']', ')'])
+        && GIVING_MODULES.iter().any(|form| before.ends_with(form))
+}
+
+/// Whether a text asks some module where it is.
+fn reads_place(text: &str) -> bool {
+    READING_PLACES.iter().any(|form| text.contains(form))
 }
 
 /// Whether a call does not look for anything by the name that it is given: loggers, tracers, warnings and errors say it,

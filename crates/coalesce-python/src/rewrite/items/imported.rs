@@ -169,7 +169,9 @@ impl NeedInTarget<'_> {
             return Some(resolved);
         }
         let later = self.need.origin == Origin::Back && !self.need.eager();
-        (later && (patched || perhaps))
+        // Who asks by `NameError` whether the name is there is answered otherwise by the module.
+        let asks = perhaps && mentions(&self.text(), "NameError");
+        (later && !asks && (patched || perhaps))
             .then(|| self.through_module(line))
             .flatten()
     }

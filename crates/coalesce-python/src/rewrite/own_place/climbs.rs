@@ -9,6 +9,33 @@ use crate::{
 };
 
 const OWN_FILE: &str = "__file__";
+
+/// What gives the folder of the module, or of its package.
+const OWN_FOLDERS: [&str; 8] = [
+    "__package__",
+    "__path__",
+    "__spec__",
+    "files(__name__",
+    "get_data(__name__",
+    "open_text(__name__",
+    "path(__name__",
+    "read_text(__name__",
+];
+
+/// What takes a name that begins with points for one of a module.
+const IMPORTING: [&str; 2] = ["__import__(", "import_module("];
+
+/// What a text begins with: its own file, or the folder of that.
+fn anchor(text: &str) -> Option<(&'static str, Steps)> {
+    if occurrences_of_word(text, OWN_FILE) {
+        return Some((OWN_FILE, Steps::Known(0)));
+    }
+    let imports = IMPORTING.iter().any(|call| text.contains(call));
+    let mut folders = OWN_FOLDERS.into_iter().filter(|_| !imports);
+    let found = folders.find(|form| text.contains(form))?;
+    let at = found.find("__").unwrap_or(0);
+    Some((found.get(at..)?, Steps::Known(1)))
+}
 const WHY: &str =
     "the package moves; what is looked for above it by this is another directory afterwards";
 
@@ -77,7 +104,8 @@ impl Steps {
 
 /// Tells where a module that moves with its package goes up from its own file to what does not move along.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
-    if !file.text.contains(OWN_FILE) {
+    let has = |word: &&str| file.text.contains(*word);
+    if !has(&OWN_FILE) && !OWN_FOLDERS.iter().any(has) {
         return;
     }
     let Some(way) = Way::of(file) else { return };
@@ -99,16 +127,18 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         if climbs && way.loses(steps) {
             let place = start + statement.len() - statement.trim_start().len();
             let span = ByteSpan::from_range(place..start + statement.trim_end().len());
-            tell(span, found);
+            tell(
+                span,
+                anchor(statement).map_or(OWN_FILE, |(name, _)| name),
+                found,
+            );
         }
     }
 }
 
-fn tell(span: ByteSpan, found: &mut FileEdits) {
-    found.told.leave(span, Form::FilePath, OWN_FILE, WHY);
-    found
-        .told
-        .doubt(span, UnprovenKind::OwnPlace, OWN_FILE, WHY);
+fn tell(span: ByteSpan, name: &str, found: &mut FileEdits) {
+    found.told.leave(span, Form::FilePath, name, WHY);
+    found.told.doubt(span, UnprovenKind::OwnPlace, name, WHY);
 }
 
 /// Lines, those taken together that stand between brackets: where each begins, and its text.
@@ -140,7 +170,7 @@ fn steps_of(statement: &str, names: &FxHashMap<&str, Steps>) -> Option<Steps> {
     let known = known.filter(|(name, _)| occurrences_of_word(statement, name));
     let start = known
         .map(|(_, steps)| *steps)
-        .chain(occurrences_of_word(statement, OWN_FILE).then_some(Steps::Known(0)))
+        .chain(anchor(statement).map(|(_, steps)| steps))
         .reduce(Steps::farther)?;
     Some(start.and(climbs(statement)))
 }
