@@ -1,7 +1,7 @@
 //! Files of other languages, data, and whatever else is text: nobody here reads them, so that nothing in them changes.
 //! A full name of what moves, and the path of a file that does, are told.
 
-use coalesce_model::{ByteSpan, Form};
+use coalesce_model::{ByteSpan, Form, TreePath};
 
 use crate::{Found, Subject, line_before, line_behind};
 
@@ -10,8 +10,32 @@ const NAMED: &str = "a file of another kind names it: change it by hand";
 /// Longer texts are data that a program wrote.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Tells what a file of another kind names. In Python a program may load it by that name.
-pub(crate) fn tell(subject: &Subject<'_>, text: &str, found: &mut Found) {
+/// Endings of files, and names of folders, that hold what tests expect programs to say.
+const EXPECTED: [&str; 17] = [
+    "__snapshots__",
+    "ambr",
+    "approved",
+    "baseline",
+    "baselines",
+    "expected",
+    "golden",
+    "goldens",
+    "out",
+    "output",
+    "ref",
+    "reference",
+    "snap",
+    "snapshots",
+    "stderr",
+    "stdout",
+    "testdata",
+];
+
+const SAID: &str =
+    "what tests expect may be in it: its name is said otherwise where the program says it";
+
+/// Tells what a file of another kind names. In Python a program may load it by that name, or say it.
+pub(crate) fn tell(subject: &Subject<'_>, path: &TreePath, text: &str, found: &mut Found) {
     let first = text.lines().next().unwrap_or_default();
     // A program without an ending: what it imports is asked for where code is that nobody reads.
     let is_program = first.starts_with("#!") && first.contains("python");
@@ -20,11 +44,22 @@ pub(crate) fn tell(subject: &Subject<'_>, text: &str, found: &mut Found) {
     }
     for (span, from, _) in subject.names(text) {
         found.leave(span, Form::String, &from, NAMED);
-        if subject.separator == "." && is_loaded(text, span) {
+        if subject.separator != "." {
+            continue;
+        }
+        if is_loaded(text, span) {
             found.doubt(span, &from, NAMED);
+        } else if is_expected(path) {
+            found.doubt(span, &from, SAID);
         }
     }
     subject.places.elsewhere(text, found);
+}
+
+/// Whether a file is one of those that tests hold against what programs say.
+fn is_expected(path: &TreePath) -> bool {
+    let is_known = |word: &str| EXPECTED.contains(&word);
+    path.extension().is_some_and(is_known) || path.components().any(is_known)
 }
 
 /// Whether a name stands where programs have what they load: in quotes, or behind `-m`, and in no comment.
@@ -50,6 +85,23 @@ fn begins_comment(before: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tests_expect_lies_in_files_of_known_names() {
+        for (path, expected) in [
+            ("tests/expected.golden", true),
+            ("tests/__snapshots__/a.ambr", true),
+            ("tests/expected/a.dat", true),
+            ("tests/a.dat", false),
+            ("native/output.c", false),
+        ] {
+            assert_eq!(
+                is_expected(&TreePath::new(path).unwrap()),
+                expected,
+                "{path}"
+            );
+        }
+    }
 
     #[test]
     fn names_in_quotes_and_behind_options_are_loaded() {

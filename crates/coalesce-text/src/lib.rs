@@ -469,7 +469,7 @@ impl Subject<'_> {
                 self.imports_in_document(text, &mut found);
                 generated_pages::tell(self, text, &mut found);
             }
-            FileKind::Foreign => foreign::tell(self, text, &mut found),
+            FileKind::Foreign => foreign::tell(self, path, text, &mut found),
             FileKind::Notebook => document::notebook(self, text, &mut found),
         }
         found.edits.sort();
