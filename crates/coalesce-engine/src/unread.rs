@@ -291,12 +291,12 @@ const PICKLES: [&str; 12] = [
 /// Longer ones are not gone through.
 const MOST_PICKLED_BYTES: u64 = 32 << 20;
 
-/// Files with objects whose classes or functions change their names: who loads them looks for the old ones, and finds
-/// them where a shim stays.
+/// Files with objects whose classes or functions change their names: who loads them looks for the old ones. Where a shim
+/// stays it gives them, and warns.
 pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
     let changes = checked.changes.get(&LanguageKind::Python);
     let changes = changes.into_iter().flatten();
-    let changes: Vec<&Change> = changes.filter(|change| change.shim.is_none()).collect();
+    let changes: Vec<&Change> = changes.collect();
     let named = |file: &FileEntry| {
         let (bytes, _) = session.tree.content(&file.path).ok()?;
         let change = changes.iter().find(|change| keeps(&bytes, change))?;
@@ -305,8 +305,11 @@ pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
             span: None,
             kind: UnprovenKind::Unread,
             name: change.from.clone(),
-            why: "objects are kept in it by the names of their classes, this one among them"
-                .to_owned(),
+            why: match change.shim {
+                Some(_) => "objects are kept in it by the names of their classes: who loads them is warned by the shim",
+                None => "objects are kept in it by the names of their classes, this one among them",
+            }
+            .to_owned(),
         })
     };
     let files = session.tree.files().iter();

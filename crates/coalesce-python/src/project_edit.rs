@@ -62,6 +62,7 @@ impl ListKind {
 pub use builds::names_in_builds;
 pub use checkers::checked_otherwise;
 pub use included::check as check_what_is_built;
+pub(crate) use included::{going, is_needed, package_of};
 pub use modules::module_lists;
 pub use tools::{modules_in_heads, names_in_settings};
 

@@ -123,15 +123,31 @@ impl<'t> Walker<'t> {
         self.guarded(guard, &handler.body);
     }
 
+    /// Whether a condition holds for type checkers alone, by whatever name `TYPE_CHECKING` was imported.
+    fn asks_for_types(&self, test: &Expr) -> bool {
+        let name = test.as_name_expr().map(|name| name.id.as_str());
+        let imports = self.found.imports.iter();
+        let mut leaves = imports.flat_map(|(import, _)| &import.leaves);
+        is_type_checking(test)
+            || leaves.any(|leaf| leaf.name.text == "TYPE_CHECKING" && name == Some(leaf.bound()))
+    }
+
     fn if_statement(&mut self, statement: &'t ast::StmtIf) {
         self.visit_expr(&statement.test);
-        let guard = if is_type_checking(&statement.test) {
+        let guard = if self.asks_for_types(&statement.test) {
             Guard::TypeChecking
         } else {
             self.guard
         };
         // Below `if not TYPE_CHECKING` and after `if TYPE_CHECKING` stands what is executed.
-        let branch = usize::from(!mentions_type_checking(&statement.test));
+        let asked = mentions_type_checking(&statement.test) || {
+            let test = match &*statement.test {
+                Expr::UnaryOp(not) => &*not.operand,
+                test => test,
+            };
+            self.asks_for_types(test)
+        };
+        let branch = usize::from(!asked);
         self.branches += branch;
         let outer = self.program;
         self.program |= is_run_as_program(&statement.test);

@@ -199,13 +199,25 @@ pub(super) fn entries(list: &Item) -> Vec<Named> {
 }
 
 /// A module, and its file.
-pub(super) struct ModulePlace {
-    pub(super) name: String,
-    pub(super) file: TreePath,
+pub(crate) struct ModulePlace {
+    pub(crate) name: String,
+    pub(crate) file: TreePath,
     is_package: bool,
 }
 
+/// The package that a module of this name is in, or is; a module at the top is one by itself.
+pub(crate) fn package_of(name: &str, is_package: bool) -> &str {
+    match name.rsplit_once('.') {
+        Some((above, _)) if !is_package => above,
+        _ => name,
+    }
+}
+
 impl ModulePlace {
+    pub(crate) fn package(&self) -> &str {
+        package_of(&self.name, self.is_package)
+    }
+
     fn of(module: &Module) -> Self {
         Self {
             name: module.name.clone(),
@@ -216,14 +228,14 @@ impl ModulePlace {
 }
 
 /// Something that goes to another file.
-pub(super) struct Going {
-    pub(super) name: String,
+pub(crate) struct Going {
+    pub(crate) name: String,
     source: usize,
     /// Its module before and afterwards.
-    pub(super) was: ModulePlace,
-    pub(super) is: ModulePlace,
+    pub(crate) was: ModulePlace,
+    pub(crate) is: ModulePlace,
     /// The item that goes, where it is not the module.
-    pub(super) item: Option<String>,
+    pub(crate) item: Option<String>,
 }
 
 /// Holds what moves against the lists of the project that it is in, before and after.
@@ -268,7 +280,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 }
 
 /// What moves from one file to another.
-pub(super) fn going(mapping: &Mapping<'_>) -> Vec<Going> {
+pub(crate) fn going(mapping: &Mapping<'_>) -> Vec<Going> {
     let graph = mapping.graph;
     let modules = graph.modules.iter().enumerate();
     let modules = modules.filter_map(|(at, module)| {
@@ -306,7 +318,7 @@ pub(super) fn going(mapping: &Mapping<'_>) -> Vec<Going> {
 }
 
 /// Whether something that is built imports what goes, or goes on using it.
-fn is_needed(
+pub(crate) fn is_needed(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     going: &Going,

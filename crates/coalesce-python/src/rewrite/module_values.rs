@@ -533,6 +533,11 @@ fn is_only_asked(text: &str, used: &Use) -> bool {
         return true;
     }
     let before = before.trim_end_matches([' ', '\t']);
+    // Of what is compared by identity nothing is read.
+    let negated = before.strip_suffix("not").unwrap_or(before).trim_end();
+    if begins("is") || last_word(negated) == "is" {
+        return true;
+    }
     match last_word(before) {
         "not" => !before.ends_with(['(', '[', '.']) && !after.starts_with(['(', '[']),
         "if" => after.starts_with(':') || begins("else"),

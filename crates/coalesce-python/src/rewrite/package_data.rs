@@ -14,10 +14,10 @@ use crate::patterns::fits_path;
 const MOST_PATTERNS: usize = 1_024;
 
 /// A folder that gets another place, and the name that its package has before.
-struct Folder<'m> {
-    name: &'m str,
+pub(super) struct Folder<'m> {
+    pub(super) name: &'m str,
     /// What is in it and no code: where it is, and where it goes.
-    data: Vec<(TreePath, TreePath)>,
+    pub(super) data: Vec<(TreePath, TreePath)>,
 }
 
 /// Tells patterns that match a file before and not where it goes.
@@ -119,7 +119,7 @@ fn is_lost(folder: &Folder<'_>, package: &Package<'_>, pattern: &Pattern<'_>) ->
     !inside && loses(&package.path, pattern.text, folder)
 }
 
-fn folders<'m>(mapping: &'m Mapping<'_>, texts: &dyn Texts) -> Vec<Folder<'m>> {
+pub(super) fn folders<'m>(mapping: &'m Mapping<'_>, texts: &dyn Texts) -> Vec<Folder<'m>> {
     let moves = mapping
         .changes
         .iter()

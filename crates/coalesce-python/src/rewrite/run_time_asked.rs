@@ -343,6 +343,10 @@ impl<'t> Search<'t> {
                     self.reads(of);
                 }
             }
+            // What was found is kept in the module itself.
+            ("setattr", [of, name, _]) if self.is_asked(name) => {
+                self.unknown |= self.module_read(of, 0) != Some(Some(self.module));
+            }
             (function, _) if LOADING_ANYTHING.contains(&function) => self.unknown = true,
             (function, _) if LOADING_NOTHING.contains(&function) => {}
             _ => {

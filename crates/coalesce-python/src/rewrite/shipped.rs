@@ -2,8 +2,7 @@
 //! who imports it is.
 
 use coalesce_model::{
-    ByteSpan, EditSet, ImportTarget, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
-    texts::start_of_text,
+    ByteSpan, EditSet, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind, texts::start_of_text,
 };
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged;
@@ -18,6 +17,7 @@ use crate::{
     parser::{parse_module, statements},
     patterns::fits,
     project::Document,
+    project_edit::{going, is_needed, package_of},
 };
 
 /// What `find_packages` of a project file goes by.
@@ -36,77 +36,36 @@ impl PackageFinder {
     }
 }
 
-/// Holds every module that goes to another package against the patterns.
+/// Holds everything that goes to another package against the patterns.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let moves =
-        (0..mapping.graph.modules.len()).filter(|module| mapping.new_name(*module).is_some());
-    let moves: Vec<usize> = moves.filter(|module| !mapping.goes_away(*module)).collect();
-    let targets = mapping.items.list.iter().filter(|moved| moved.travels());
-    let targets: Vec<(usize, usize)> = targets
-        .filter_map(|moved| Some((moved.source, moved.target?)))
-        .collect();
-    if moves.is_empty() && targets.is_empty() {
+    let going = going(mapping);
+    if going.is_empty() {
         return;
     }
     for (finder, after) in finders(texts, plan) {
-        let lost = moves.iter().find_map(|module| {
-            let was = package(mapping, *module, &mapping.graph.modules.get(*module)?.name);
-            let is = package(mapping, *module, mapping.new_name(*module)?);
-            let needed = || needed(mapping, &after, *module, None);
-            (finder.ships(&was) && !after.ships(&is) && needed()).then_some((*module, is))
+        let ships_after = |module: usize| {
+            let package = mapping.graph.modules.get(module).map(|own| own.package);
+            let name = mapping.name_after(module);
+            package.is_some_and(|is_package| after.ships(package_of(&name, is_package)))
+        };
+        let lost = going.iter().find(|going| {
+            finder.ships(going.was.package())
+                && !after.ships(going.is.package())
+                && is_needed(mapping, texts, going, &ships_after)
         });
-        let lost = lost.or_else(|| {
-            targets.iter().find_map(|(source, target)| {
-                let was = package(mapping, *source, &mapping.graph.modules.get(*source)?.name);
-                let is = package(mapping, *target, &mapping.graph.modules.get(*target)?.name);
-                let needed = || needed(mapping, &after, *source, Some(*target));
-                (finder.ships(&was) && !after.ships(&is) && needed()).then_some((*source, is))
-            })
-        });
-        if let (Some((module, package)), Some(path)) = (lost, finder.path) {
-            let name = mapping
-                .graph
-                .modules
-                .get(module)
-                .map(|module| module.name.clone());
+        if let (Some(going), Some(path)) = (lost, finder.path) {
             plan.unproven.push(Unproven {
                 path,
                 span: Some(finder.span),
                 kind: UnprovenKind::Condition,
-                name: name.unwrap_or_default(),
+                name: going.name.clone(),
                 why: format!(
-                    "by this, `{package}` is not installed, and what is installed imports it"
+                    "by this, `{}` is not installed, and what is installed imports it",
+                    going.is.package()
                 ),
             });
         }
     }
-}
-
-/// The package that has a module of this name.
-fn package(mapping: &Mapping<'_>, module: usize, name: &str) -> String {
-    let module = mapping.graph.modules.get(module);
-    match name.rsplit_once('.') {
-        Some((above, _)) if !module.is_some_and(|module| module.package) => above.to_owned(),
-        _ => name.to_owned(),
-    }
-}
-
-/// Whether something that is shipped imports a module, or goes on using what leaves it.
-fn needed(
-    mapping: &Mapping<'_>,
-    finder: &PackageFinder,
-    module: usize,
-    goes_to: Option<usize>,
-) -> bool {
-    let ships =
-        |importer: usize| finder.ships(&package(mapping, importer, &mapping.name_after(importer)));
-    let mut imports = mapping.graph.imports.iter();
-    imports.any(|import| {
-        import.target == ImportTarget::Module(module)
-            && import.importer != module
-            && Some(import.importer) != goes_to
-            && ships(import.importer)
-    })
 }
 
 /// What the project files of the tree say, and what they say after the plan.

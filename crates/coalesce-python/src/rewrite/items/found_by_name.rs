@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Binding, Definition, DefinitionKind, Use, shift},
+    extract::is_identifier,
     facts::ImportStatement,
     graph::Entity,
     names::{Names, is_word, occurrences},
@@ -438,6 +439,11 @@ impl Traveller<'_> {
             return;
         }
         let (evaluated, future) = (self.is_evaluated(), has_future(&self.source.analysis));
+        let types: Vec<&Use> = types.collect();
+        if evaluated {
+            self.types_as_texts(&types, plan);
+        }
+        let types = types.into_iter();
         let lost = types.filter(|used| evaluated && self.may_be_lost(used, future));
         let mut first: BTreeMap<&str, ByteSpan> = BTreeMap::new();
         for root in lost.filter_map(|used| used.chain.first()) {
@@ -456,6 +462,34 @@ impl Traveller<'_> {
             let why = "of the two files, one has its annotations as texts, and somebody reads them";
             let why = why.to_owned();
             self.doubt(self.own.span, UnprovenKind::UnknownType, why, plan);
+        }
+    }
+
+    /// Types that are given names elsewhere and hold others as texts (`Hook = Callable[["Settings"], None]`): who evaluates
+    /// them looks for these where the definition is.
+    fn types_as_texts(&self, types: &[&Use], plan: &mut LanguagePlan) {
+        let graph = self.mapping.graph;
+        let names = Names::new(graph, Some(self.moved.source), &self.source.analysis);
+        let target = self.moved.target;
+        let is_there = |name: &str| target.is_some_and(|target| graph.binds(target, name));
+        let mut told: BTreeMap<&str, ByteSpan> = BTreeMap::new();
+        for used in types {
+            let (Some(last), Some(root)) = (names.meanings(used).pop(), used.chain.first()) else {
+                continue;
+            };
+            let Some(Entity::Item(home, item)) = last.entity else {
+                continue;
+            };
+            let unknown = texts_in_value(self.mapping, self.texts, (home, &item));
+            if target != Some(home) && unknown.iter().any(|name| !is_there(name)) {
+                told.entry(&root.text).or_insert(root.span);
+            }
+        }
+        for (name, span) in told {
+            let why = format!(
+                "somebody evaluates types, and `{name}` holds some as texts, which are looked for where it is used"
+            );
+            self.doubt(span, UnprovenKind::UnknownType, why, plan);
         }
     }
 
@@ -509,6 +543,26 @@ impl Traveller<'_> {
         let brought = others.any(|other| self.holds(other) && !other.unevaluated(future));
         used.unevaluated(future) && executed && !along && !there && !brought
     }
+}
+
+/// The names that stand as texts in what a value of a module is made of.
+fn texts_in_value(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (module, item): (usize, &str),
+) -> Vec<String> {
+    let Some(file) = mapping.read(texts, module) else {
+        return Vec::new();
+    };
+    let mut definitions = file.analysis.definitions.iter();
+    let value = definitions.find(|each| {
+        each.kind == DefinitionKind::Value && each.class.is_none() && each.name == item
+    });
+    let strings = file.analysis.strings.iter();
+    let inside = strings.filter(|string| value.is_some_and(|own| own.span.contains(string.span)));
+    let names = inside.filter_map(|string| string.span.of(&file.text));
+    let names = names.filter(|name| is_identifier(name) && *name != item);
+    names.map(str::to_owned).collect()
 }
 
 /// Why a name of a type may not be there for who evaluates types.

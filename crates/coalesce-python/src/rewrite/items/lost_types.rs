@@ -1,13 +1,49 @@
 //! What a file of types says of a definition that goes where none is.
 
-use coalesce_model::{Unproven, UnprovenKind};
+use coalesce_model::{LanguagePlan, Texts, Unproven, UnprovenKind};
 use ruff_python_ast::Stmt;
 
 use super::{
     Moved,
     place::{Block, Placing},
 };
-use crate::parser::{parse_module, statements};
+use crate::{
+    names::occurrences_of_word,
+    parser::{parse_module, statements},
+    rewrite::mapping::Mapping,
+};
+
+/// Tells files of types that say what a module has, and nothing of an item that comes to it: no such file of the module that
+/// it leaves says it either.
+pub fn unsaid_types(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let graph = mapping.graph;
+    let types_of = |name: &str| {
+        let modules = graph.modules.iter();
+        let mut types =
+            modules.filter(|module| module.name == name && module.path.extension() == Some("pyi"));
+        let found = types.next()?;
+        Some((&found.path, texts.text(&found.path)?))
+    };
+    for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
+        let Some((path, there)) = types_of(&moved.parent) else {
+            continue;
+        };
+        let left = graph.modules.get(moved.source);
+        let left = left.and_then(|left| types_of(&left.name));
+        let goes_along = left.is_some_and(|(_, text)| occurrences_of_word(&text, &moved.item));
+        let is_said =
+            occurrences_of_word(&there, &moved.name) || there.contains("def __getattr__(");
+        plan.unproven
+            .extend((!goes_along && !is_said).then(|| Unproven {
+                path: path.clone(),
+                span: None,
+                kind: UnprovenKind::Condition,
+                name: moved.change.from.clone(),
+                why: "this says what its module has for who reads types, and nothing of what comes to it"
+                    .to_owned(),
+            }));
+    }
+}
 
 impl Placing<'_, '_> {
     /// What a file of types says of an item and nothing says afterwards: the module where it arrives has no such file, and

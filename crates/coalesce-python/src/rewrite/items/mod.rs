@@ -91,6 +91,7 @@ pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use guarded_values::same_value;
 pub use header::Header;
+pub use lost_types::unsaid_types;
 pub use name_index::NameIndex;
 pub use on_request::on_request;
 pub use patches::stays_as_bound;

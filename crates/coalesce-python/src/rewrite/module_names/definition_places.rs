@@ -172,7 +172,12 @@ impl<'m> Readers<'m> {
         asking: &Asking,
         change: &Change,
     ) -> Option<bool> {
-        let own = text.get(asking.span.0..asking.object).unwrap_or_default();
+        let given = text.get(asking.span.0..asking.object);
+        // Of an attribute it is what stands before it that is asked.
+        let own = given.unwrap_or_else(|| {
+            let before = text.get(..asking.object).unwrap_or_default();
+            before.rsplit('\n').next().unwrap_or_default()
+        });
         let is_own = own.contains("frame") || own.contains("lambda");
         is_own.then(|| self.takes_along((module, text), asking, change))
     }

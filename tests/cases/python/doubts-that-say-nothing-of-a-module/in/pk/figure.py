@@ -1,0 +1,6 @@
+class Axes:
+    pass
+
+
+class Figure:
+    pass

@@ -1,0 +1,6 @@
+from kin import kinematics
+from kin import kinematics as short
+
+
+def test_same():
+    assert short is kinematics

@@ -1,0 +1,5 @@
+from ty.a import A
+
+
+class B(A):
+    pass

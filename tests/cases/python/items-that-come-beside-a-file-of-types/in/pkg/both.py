@@ -1,0 +1,2 @@
+def typed(x):
+    return 1

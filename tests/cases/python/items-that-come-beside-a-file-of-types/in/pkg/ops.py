@@ -1,0 +1,6 @@
+def nbytes(x):
+    return 1
+
+
+def said(x):
+    return 1

@@ -1,0 +1,5 @@
+from sf.core.io import read
+
+
+def go():
+    return read()

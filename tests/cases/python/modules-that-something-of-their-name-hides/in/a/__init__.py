@@ -1,0 +1,2 @@
+from .policy import policy
+from . import policy as rule

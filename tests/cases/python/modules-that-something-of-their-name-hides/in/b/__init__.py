@@ -1,0 +1,1 @@
+from .bar import bar

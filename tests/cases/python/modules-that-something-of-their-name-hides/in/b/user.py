@@ -1,0 +1,5 @@
+import b.bar as made
+
+
+def go():
+    return made()

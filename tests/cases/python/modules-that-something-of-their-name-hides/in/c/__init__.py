@@ -1,0 +1,2 @@
+from . import blur
+from .blur import blur as soften

@@ -1,0 +1,2 @@
+def blur():
+    return 1

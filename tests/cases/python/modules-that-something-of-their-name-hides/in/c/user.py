@@ -1,0 +1,5 @@
+import c.blur as made
+
+
+def go():
+    return made.blur()

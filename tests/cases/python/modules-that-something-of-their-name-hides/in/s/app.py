@@ -1,0 +1,5 @@
+from s import fmt
+
+
+def go():
+    return fmt(5)

@@ -1,0 +1,1 @@
+HERE = (lambda: 0).__code__.co_filename

@@ -1,0 +1,3 @@
+import importlib.util
+
+HERE = importlib.util.find_spec(__name__).origin

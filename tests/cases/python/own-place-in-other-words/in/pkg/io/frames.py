@@ -1,0 +1,8 @@
+import inspect
+
+
+def f():
+    return 1
+
+
+HERE = inspect.getmodule(f).__file__

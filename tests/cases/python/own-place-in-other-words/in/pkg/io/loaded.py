@@ -1,0 +1,1 @@
+HERE = __loader__.get_filename()

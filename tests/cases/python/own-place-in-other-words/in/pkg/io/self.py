@@ -1,0 +1,3 @@
+import sys
+
+OWN = sys.modules[__name__]

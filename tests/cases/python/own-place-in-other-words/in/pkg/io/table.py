@@ -1,0 +1,1 @@
+HERE = globals()["__file__"]

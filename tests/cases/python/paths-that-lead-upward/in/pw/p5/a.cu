@@ -1,0 +1,2 @@
+#include "../p5/b.cuh"
+#include "b.cuh"

@@ -1,0 +1,10 @@
+from ._base import Transform
+
+
+def _clip(v):
+    return max(0, v)
+
+
+class Flip(Transform):
+    def apply(self, x):
+        return [_clip(v) for v in x]

@@ -1,0 +1,2 @@
+# mypy: ignore-errors
+M = 1

@@ -1,0 +1,2 @@
+def nat() -> int:
+    return 1

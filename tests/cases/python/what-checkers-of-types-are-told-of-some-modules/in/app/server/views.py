@@ -1,0 +1,2 @@
+def view(x):
+    return x
