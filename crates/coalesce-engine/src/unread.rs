@@ -305,11 +305,7 @@ pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
             span: None,
             kind: UnprovenKind::Unread,
             name: change.from.clone(),
-            why: match change.shim {
-                Some(_) => "objects are kept in it by the names of their classes: who loads them is warned by the shim",
-                None => "objects are kept in it by the names of their classes, this one among them",
-            }
-            .to_owned(),
+            why: why_kept(change).to_owned(),
         })
     };
     let files = session.tree.files().iter();
@@ -318,6 +314,15 @@ pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
         PICKLES.contains(&extension) && file.bytes <= MOST_PICKLED_BYTES && !changes.is_empty()
     });
     kept.filter_map(named).collect()
+}
+
+const fn why_kept(change: &Change) -> &'static str {
+    match change.shim {
+        Some(_) => {
+            "objects are kept in it by the names of their classes: who loads them is warned by the shim"
+        }
+        None => "objects are kept in it by the names of their classes, this one among them",
+    }
 }
 
 /// Whether bytes have the name of what changes, or those of its module and of itself.

@@ -30,7 +30,7 @@ const FILES: [&[&str]; 3] = [
 ];
 
 /// What a setting is said of.
-enum Said {
+enum ConcernedModules {
     /// Modules, by names and patterns.
     Modules(Vec<String>),
     /// Files, by a regular expression.
@@ -40,19 +40,19 @@ enum Said {
 }
 
 /// A setting that holds for some modules alone.
-struct Setting {
+struct CheckerSetting {
     span: ByteSpan,
-    said: Said,
+    said: ConcernedModules,
 }
 
-impl Setting {
+impl CheckerSetting {
     /// Whether it holds for what goes: where it is, or where it goes and names have followed.
     fn holds(&self, mapping: &Mapping<'_>, around: &TreePath, going: &Going, after: bool) -> bool {
         let place = if after { &going.is } else { &going.was };
         let path = place.file.strip_prefix(around);
         let path = path.unwrap_or(place.file.as_str());
         match &self.said {
-            Said::Modules(patterns) => patterns.iter().any(|pattern| {
+            ConcernedModules::Modules(patterns) => patterns.iter().any(|pattern| {
                 let (stem, rest) = match pattern.strip_suffix(".*") {
                     Some(stem) => (stem, ".*"),
                     None => (pattern.as_str(), ""),
@@ -63,8 +63,8 @@ impl Setting {
                 };
                 is_about(&format!("{stem}{rest}"), &place.name)
             }),
-            Said::Matching(expression) => may_match(expression, path),
-            Said::Files(pattern) => reaches(pattern, path),
+            ConcernedModules::Matching(expression) => may_match(expression, path),
+            ConcernedModules::Files(pattern) => reaches(pattern, path),
         }
     }
 }
@@ -122,7 +122,7 @@ pub fn checked_otherwise(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
         let Some(read) = reader(path) else { continue };
         let text = texts.text(path).unwrap_or_default();
         let around = path.parent().unwrap_or_else(TreePath::root);
-        for setting in read(&text).unwrap_or_default() {
+        for setting in read(&text) {
             let told = going.iter().find_map(|going| {
                 let [was, is] =
                     [false, true].map(|after| setting.holds(mapping, &around, going, after));
@@ -149,15 +149,15 @@ pub fn checked_otherwise(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut La
 }
 
 /// How the settings in a file are read.
-fn reader(path: &TreePath) -> Option<fn(&str) -> Option<Vec<Setting>>> {
+fn reader(path: &TreePath) -> Option<fn(&str) -> Vec<CheckerSetting>> {
     match path.file_name() {
-        "pyproject.toml" => Some(of_pyproject),
-        "mypy.ini" | ".mypy.ini" | "setup.cfg" | "tox.ini" => Some(|text| Some(of_sections(text))),
+        "pyproject.toml" => Some(|text| of_pyproject(text).unwrap_or_default()),
+        "mypy.ini" | ".mypy.ini" | "setup.cfg" | "tox.ini" => Some(of_sections),
         _ => None,
     }
 }
 
-fn of_pyproject(text: &str) -> Option<Vec<Setting>> {
+fn of_pyproject(text: &str) -> Option<Vec<CheckerSetting>> {
     let start = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(start..)?).ok()?;
     let document = Document::new(document.as_item());
@@ -181,25 +181,25 @@ fn of_pyproject(text: &str) -> Option<Vec<Setting>> {
             .collect();
         let (_, span) = *named.first()?;
         let names = named.into_iter().map(|(name, _)| name).collect();
-        let said = Said::Modules(names);
-        Some(Setting { span, said })
+        let said = ConcernedModules::Modules(names);
+        Some(CheckerSetting { span, said })
     });
     let left_out = listed(&["tool", "mypy", "exclude"]);
-    let left_out = left_out.map(|(text, span)| Setting {
+    let left_out = left_out.map(|(text, span)| CheckerSetting {
         span,
-        said: Said::Matching(text),
+        said: ConcernedModules::Matching(text),
     });
     let files = FILES.into_iter().flat_map(|keys| {
-        listed(keys).map(|(pattern, span)| Setting {
+        listed(keys).map(|(pattern, span)| CheckerSetting {
             span,
-            said: Said::Files(pattern),
+            said: ConcernedModules::Files(pattern),
         })
     });
     Some(overrides.chain(left_out).chain(files).collect())
 }
 
 /// The sections of modules of a file, `[mypy-pkg.*]`, and what its own section leaves out.
-fn of_sections(text: &str) -> Vec<Setting> {
+fn of_sections(text: &str) -> Vec<CheckerSetting> {
     let of_modules = heads(text).into_iter().filter_map(|head| {
         let body = text.get(head.end as usize..)?;
         let body = body.split("\n[").next()?;
@@ -211,8 +211,8 @@ fn of_sections(text: &str) -> Vec<Setting> {
             .then_some(())?;
         let names = words(text, head).into_iter();
         let names = names.filter_map(|name| name.of(text).map(str::to_owned));
-        let said = Said::Modules(names.collect());
-        Some(Setting { span: head, said })
+        let said = ConcernedModules::Modules(names.collect());
+        Some(CheckerSetting { span: head, said })
     });
     let mut section = "";
     let left_out = placed_lines(text).filter_map(|(at, line)| {
@@ -221,12 +221,12 @@ fn of_sections(text: &str) -> Vec<Setting> {
         }
         let (key, value) = line.split_once('=').filter(|_| section == "mypy")?;
         let start = at + line.len() - value.trim_start().len();
-        (key.trim() == "exclude").then(|| Setting {
+        (key.trim() == "exclude").then(|| CheckerSetting {
             span: ByteSpan::from_range(start..start + value.trim().len()),
-            said: Said::Matching(value.trim().to_owned()),
+            said: ConcernedModules::Matching(value.trim().to_owned()),
         })
     });
-    let left_out: Vec<Setting> = left_out.collect();
+    let left_out: Vec<CheckerSetting> = left_out.collect();
     of_modules.chain(left_out).collect()
 }
 

@@ -66,12 +66,33 @@ fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
         if told || found.covered(span) || !in_text(file, span) {
             continue;
         }
+        if form == Form::FilePath && is_of_another(file, span) {
+            continue;
+        }
         found.told.leave(span, form, name, "less than a full name");
         if form == Form::FilePath && is_opened(file, span) {
             let why = "the path of a file that moves, in code that looks for files";
             found.told.doubt(span, UnprovenKind::OwnPlace, name, why);
         }
     }
+}
+
+/// Whether the name of a file ends the path of another one, which the tree has and which does not move.
+fn is_of_another(file: &File<'_>, name: ByteSpan) -> bool {
+    let before = file.text.get(..name.start as usize).unwrap_or_default();
+    let head = before.trim_end_matches(|c: char| is_word(c) || matches!(c, '/' | '.' | '-'));
+    let path = file.text.get(head.len()..name.end as usize);
+    let path = path
+        .map(|path| path.trim_start_matches("./"))
+        .unwrap_or_default();
+    let may_move = || {
+        let mut moving = file.mapping.paths.keys();
+        moving.any(|moving| {
+            let end = moving.strip_suffix(path);
+            end.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        })
+    };
+    path.contains('/') && file.mapping.has_file(path) && !may_move()
 }
 
 /// Whether a path is a string of its own, or stands in one of a file that looks for files beside itself or opens some.

@@ -402,7 +402,6 @@ impl<'g> Mapping<'g> {
         self.changes.iter().any(|change| change.from == module.name) && !module.package
     }
 
-    /// Whether a change of `from` speaks for this file.
     /// Whether a path belongs to what changes below a change.
     fn is_held_nearer(&self, path: &TreePath, change: &Change) -> bool {
         let above = std::iter::successors(path.parent(), TreePath::parent);
@@ -478,8 +477,12 @@ impl<'g> Mapping<'g> {
 
     /// Whether somebody reads the types of the tree and asks which names a module offers.
     pub fn types_are_read(&self) -> bool {
-        let asked = || type_checkers::ask_for_offers(self.texts);
-        *self.types_are_read.get_or_init(asked)
+        *(self.types_are_read).get_or_init(|| type_checkers::ask_for_offers(self.texts))
+    }
+
+    /// Whether the tree has a file of this path.
+    pub fn has_file(&self, path: &str) -> bool {
+        TreePath::new(path).is_ok_and(|path| self.texts.exists(&path))
     }
 
     /// The name of a module after the changes, if they give it another one.

@@ -212,10 +212,7 @@ fn in_one_way(
     project_edit::checked_otherwise(&mapping, texts, &mut plan);
     project_edit::names_in_builds(&mapping, texts, &mut plan);
     doctests::check(&mapping, texts, &mut plan);
-    hidden_modules::check(&mapping, &mut plan);
-    paths_upward::check(&mapping, texts, &mut plan);
-    run_by_path::check(&mapping, texts, &mut plan);
-    items::unsaid_types(&mapping, texts, &mut plan);
+    by_place_and_name(&mapping, texts, &mut plan);
     template_tags::check(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);
     project_edit::check_what_is_built(&mapping, texts, &mut plan);
@@ -254,6 +251,14 @@ fn one_file(
     let mut found = FileEdits::new(path.clone());
     passes(&file, options, &mut found);
     found.finish()
+}
+
+/// What a file, a package or a reader of types has by the place or the name of what goes.
+fn by_place_and_name(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    hidden_modules::check(mapping, plan);
+    items::unsaid_types(mapping, texts, plan);
+    paths_upward::check(mapping, texts, plan);
+    run_by_path::check(mapping, texts, plan);
 }
 
 /// All passes over one file.

@@ -9,10 +9,16 @@ mod climbs;
 use coalesce_model::{ByteSpan, Form, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
-use crate::{analysis::Use, names::last_word};
+use crate::{analysis::Use, graph::Entity, names::last_word};
 
 /// Names that say where a module is.
-const PLACES: [&str; 4] = ["__file__", "__package__", "__path__", "__spec__"];
+const PLACES: [&str; 5] = [
+    "__file__",
+    "__loader__",
+    "__package__",
+    "__path__",
+    "__spec__",
+];
 
 /// Calls that do nothing with the name of a module but say it, or keep it as what a definition belongs to.
 const SAYING: [&str; 14] = [
@@ -40,6 +46,7 @@ const LINES_OF_A_CALL: usize = 6;
 
 /// Tells each such use in a file that moves, where its package does not move as a whole.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
+    places_of_others(file, found);
     let moves = |module| file.mapping.moves_alone(module);
     if !file.module.is_some_and(moves) {
         climbs::doubt(file, found);
@@ -62,6 +69,26 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
             found.told.leave(root.span, Form::FilePath, "__file__", why);
         }
         found.told.doubt(root.span, kind, &root.text, why);
+    }
+}
+
+/// Tells where the place of a module that moves alone is read of it: `os.path.dirname(pkg.gpu.__file__)`.
+fn places_of_others(file: &File<'_>, found: &mut FileEdits) {
+    let reads = |used: &&Use| {
+        let mut links = used.chain.iter().skip(1);
+        links.any(|link| PLACES.contains(&link.text.as_str()))
+    };
+    for used in file.analysis().uses.iter().filter(reads) {
+        let read = used.chain.iter().skip(1);
+        for (meaning, place) in file.names.meanings(used).iter().zip(read) {
+            let moves = matches!(meaning.entity, Some(Entity::Module(module)) if file.mapping.moves_alone(module));
+            let name = place.text.as_str();
+            if moves && PLACES.contains(&name) && !used.store {
+                let why = "the module moves; what is found by its place may not be there";
+                let kind = UnprovenKind::OwnPlace;
+                found.told.doubt(place.span, kind, name, why);
+            }
+        }
     }
 }
 
@@ -99,14 +126,15 @@ fn looks(text: &str, used: &Use) -> bool {
 }
 
 /// Ways to have a module by its name.
-const GIVING_MODULES: [&str; 3] = ["modules[", "import_module(", "__import__("];
+const GIVING_MODULES: [&str; 4] = ["modules[", "import_module(", "__import__(", "find_spec("];
 
 /// What is asked of a module, or done with one, to find what lies beside it.
-const READING_PLACES: [&str; 7] = [
+const READING_PLACES: [&str; 8] = [
     ".__file__",
     ".__package__",
     ".__path__",
     ".__spec__",
+    ".origin",
     "files(",
     "getfile(",
     "getsourcefile(",

@@ -7,7 +7,12 @@ use coalesce_model::{
     Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
-use crate::{names::is_or_below, rewrite::mapping::Mapping, roots::is_in_stub_tree, shim};
+use crate::{
+    names::is_or_below,
+    rewrite::{mapping::Mapping, type_checkers},
+    roots::is_in_stub_tree,
+    shim,
+};
 
 /// The file operations of a set of changes.
 pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
@@ -338,7 +343,12 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             old: &module.name,
             new: &new,
             request,
-            exports: &kept_names(mapping, (index, &new), plan),
+            exports: &offered(
+                mapping,
+                index,
+                kept_names(mapping, (index, &new), plan),
+                texts,
+            ),
             renames: &renames,
         });
         if gone {
@@ -358,4 +368,36 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             });
         }
     }
+}
+
+/// The names that a shim says to who reads types. Where settings ask which names a module offers, those that it has by an
+/// import are none of them, unless `__all__` or `import a as a` says so: the new module offers them no more than the old one.
+fn offered(
+    mapping: &Mapping<'_>,
+    module: usize,
+    names: Vec<String>,
+    texts: &dyn Texts,
+) -> Vec<String> {
+    let Some(facts) = mapping.graph.facts.get(module) else {
+        return names;
+    };
+    if !type_checkers::settings_ask_for_offers(texts) {
+        return names;
+    }
+    let listed = |name: &str| {
+        let mut all = facts.all.iter().flatten();
+        all.any(|entry| entry.text == name)
+    };
+    let imported = |name: &str| {
+        let leaves = facts.import_leaves().map(|(_, leaf)| leaf);
+        let mut own = leaves.filter(|leaf| leaf.bound() == name);
+        own.any(|leaf| {
+            let alias = leaf.alias.as_ref();
+            alias.is_none_or(|alias| alias.text != leaf.name.text)
+        })
+    };
+    let names = names.into_iter();
+    names
+        .filter(|name| listed(name) || !imported(name))
+        .collect()
 }

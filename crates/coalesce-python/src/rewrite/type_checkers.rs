@@ -14,8 +14,13 @@ const ASKING_FOR_OFFERS: [&str; 5] = [
 /// Whether a package says that its types are to be read, or settings of a checker ask for what modules offer.
 pub(super) fn ask_for_offers(texts: &dyn Texts) -> bool {
     let mut paths = texts.paths().iter();
+    paths.any(|path| path.file_name() == "py.typed") || settings_ask_for_offers(texts)
+}
+
+/// Whether settings of a checker ask for what modules offer.
+pub(super) fn settings_ask_for_offers(texts: &dyn Texts) -> bool {
+    let mut paths = texts.paths().iter();
     paths.any(|path| match path.file_name() {
-        "py.typed" => true,
         "pyproject.toml" | "mypy.ini" | ".mypy.ini" | "setup.cfg" | "pyrightconfig.json" => {
             let text = texts.text(path).unwrap_or_default();
             ASKING_FOR_OFFERS.iter().any(|word| text.contains(word))

@@ -229,6 +229,12 @@ impl<'s> FlowReader<'s> {
 /// What stands for the module of a relative import.
 const RELATIVE: &str = ".";
 
+/// The module that an import names: what is imported relatively is of the tree, and called like none.
+fn named_by(import: &ast::StmtImportFrom) -> &str {
+    let module = import.module.as_ref().map_or("", ast::Identifier::as_str);
+    if import.level > 0 { RELATIVE } else { module }
+}
+
 /// The name that a chain of attributes begins with.
 fn first_name(expression: &Expr) -> Option<&str> {
     match expression {
@@ -336,12 +342,7 @@ impl<'s> Visitor<'s> for FlowReader<'s> {
                 return;
             }
             Stmt::Import(import) => self.import(&import.names, None),
-            Stmt::ImportFrom(import) => {
-                let module = import.module.as_ref().map_or("", ast::Identifier::as_str);
-                // What is imported relatively is of the tree, and called like no module.
-                let from = if import.level > 0 { RELATIVE } else { module };
-                self.import(&import.names, Some(from));
-            }
+            Stmt::ImportFrom(import) => self.import(&import.names, Some(named_by(import))),
             _ => {}
         }
         let has_others = matches!(

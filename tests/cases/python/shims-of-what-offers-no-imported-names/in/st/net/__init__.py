@@ -1,0 +1,4 @@
+from .client import Client
+from .server import Server as Server
+
+N: int = 1
