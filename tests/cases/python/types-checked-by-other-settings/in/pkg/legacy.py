@@ -1,0 +1,2 @@
+def old(a):
+    return a

@@ -1,0 +1,6 @@
+def view(request):
+    return request
+
+
+def route(path):
+    return path
