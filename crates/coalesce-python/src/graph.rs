@@ -473,7 +473,8 @@ impl PythonGraph {
             && self.binds(module, name)
             && let Some(submodule) = self.submodule(module, name)
         {
-            return Entity::Module(submodule);
+            let above = self.item_bound_above(module, import.span.start, name, look);
+            return above.unwrap_or(Entity::Module(submodule));
         }
         if name == "*" {
             return Entity::Module(module);
@@ -484,6 +485,31 @@ impl PythonGraph {
                 .unwrap_or(Entity::Missing),
             found => found,
         }
+    }
+
+    /// Whether a package that imports a submodule of itself gets it, and nothing that it has bound by that name above.
+    pub(crate) fn gets_own_submodule(&self, package: usize, at: u32, name: &str) -> bool {
+        let known = Known::default();
+        self.item_bound_above(package, at, name, Look::new(&known))
+            .is_none()
+    }
+
+    /// What a package has bound by the name of a submodule above a place in it, where that is no module:
+    /// `from .policy import policy`, and then `from . import policy as pol`.
+    fn item_bound_above(
+        &self,
+        module: usize,
+        at: u32,
+        name: &str,
+        look: Look<'_>,
+    ) -> Option<Entity> {
+        let (statement, leaf) = self.bindings(module)?.get(name)?.import?;
+        let binding = self.facts.get(module)?.imports.get(statement)?;
+        if binding.span.start >= at {
+            return None;
+        }
+        let bound = self.bound_entity_at(module, statement, leaf, look)?;
+        matches!(bound, Entity::Item(..)).then_some(bound)
     }
 
     /// What a leaf means of a statement that names no module: of a namespace package it may still be one.
@@ -570,7 +596,7 @@ impl PythonGraph {
             return self.bound_member(module, name, *found, look);
         }
         if let Some(submodule) = self.submodule(module, name) {
-            return Entity::Module(submodule);
+            return self.submodule_or_star(module, submodule, name, look);
         }
         if facts.lazy_stub
             && let Some(found) = self.twin_member_at(module, name, look.further())
@@ -596,6 +622,27 @@ impl PythonGraph {
             }
             _ => Entity::Item(module, name.to_owned()),
         }
+    }
+
+    /// What the name of a submodule is in its package, of which star imports may bring another thing by this name: that of
+    /// the submodule itself takes its place, for it is bound once the submodule is loaded; of others either may come last.
+    fn submodule_or_star(
+        &self,
+        module: usize,
+        submodule: usize,
+        name: &str,
+        look: Look<'_>,
+    ) -> Entity {
+        let stars = self.star_sources.get(module);
+        for source in stars.into_iter().flat_map(|stars| &stars.modules) {
+            let brought = self.star_member_at(*source, name, look.further());
+            match brought {
+                Entity::Item(..) if *source == submodule => return brought,
+                Entity::Item(..) => return Entity::Opaque,
+                _ => {}
+            }
+        }
+        Entity::Module(submodule)
     }
 
     /// What a name is that a star import may bring; `opaque` is whether something else may.

@@ -83,15 +83,20 @@ impl<'a> File<'a> {
         self.mapping.absolute(self.module, name)
     }
 
-    /// The submodule that `leaf` names in the module `base`, when it names no other thing there.
-    pub fn submodule(&self, base: &str, base_module: Option<usize>, leaf: &str) -> Option<usize> {
+    /// The submodule that a leaf names in the module `base`, when it names no other thing there.
+    pub fn submodule(&self, base: &str, base_module: Option<usize>, leaf: &Leaf) -> Option<usize> {
         let graph = self.graph();
+        let name = &leaf.name;
+        let leaf = name.text.as_str();
         match base_module {
             Some(package) => {
                 let submodule = graph.submodule(package, leaf)?;
-                // What a package imports of itself is there before it binds anything else by that name.
+                // What a package imports of itself is there before it binds anything else by that name below.
                 let own = self.module == Some(package) && graph.binds(package, leaf);
-                let named = own || graph.member(package, leaf) == Entity::Module(submodule);
+                let named = match own {
+                    true => graph.gets_own_submodule(package, name.span.start, leaf),
+                    false => graph.member(package, leaf) == Entity::Module(submodule),
+                };
                 named.then_some(submodule)
             }
             None => graph.find(self.module, &format!("{base}.{leaf}")),

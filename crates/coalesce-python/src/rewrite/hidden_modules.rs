@@ -1,7 +1,7 @@
 //! Modules that their package hides behind something of their name: `from .policy import policy` in its `__init__.py`.
 //!
-//! Who takes such a module by `import pkg.policy as p`, or below that line by `from . import policy as p`, gets what hides
-//! it. Once the module is called otherwise it is the module.
+//! Who takes such a module by `import pkg.policy as p` gets what hides it. Once the module is called otherwise it is the
+//! module. `from . import policy as p` below that line is resolved by the graph, as is `pkg.policy`.
 
 use coalesce_model::{LanguagePlan, Unproven, UnprovenKind};
 
@@ -37,8 +37,8 @@ pub fn check(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
     }
 }
 
-/// Where the star import of a package brings something of the name of a module in it which gets another one: what the
-/// package has by that name is not the module.
+/// Where the star import of another module brings something of the name of a module in the package which gets another one:
+/// the package has by that name what comes last.
 fn hidden_by_star(mapping: &Mapping<'_>, module: usize) -> Option<Unproven> {
     let graph = mapping.graph;
     let (package, last) = hiding_package(mapping, module)?;
@@ -48,7 +48,7 @@ fn hidden_by_star(mapping: &Mapping<'_>, module: usize) -> Option<Unproven> {
         let brings = |source: usize| {
             let listed = graph.facts.get(source).and_then(|facts| facts.all.as_ref());
             let is_listed = listed.is_none_or(|all| all.iter().any(|entry| entry.text == last));
-            is_listed && matches!(graph.member(source, last), Entity::Item(..))
+            source != module && is_listed && matches!(graph.member(source, last), Entity::Item(..))
         };
         leaf.name.text == "*" && source.is_some_and(brings)
     });
@@ -82,9 +82,6 @@ struct Hidden<'g> {
     module: usize,
     package: usize,
     name: &'g str,
-    last: &'g str,
-    /// Where in the package something else gets the name.
-    from: u32,
 }
 
 impl<'g> Hidden<'g> {
@@ -93,18 +90,10 @@ impl<'g> Hidden<'g> {
         let name = graph.modules.get(module)?.name.as_str();
         let (package, last) = hiding_package(mapping, module)?;
         let is_hidden = matches!(graph.member(package, last), Entity::Item(..));
-        let leaves = graph.facts.get(package)?.import_leaves();
-        let mut others = leaves.filter(|(import, leaf)| {
-            leaf.bound() == last
-                && !matches!(graph.leaf_entity(package, import, leaf), Entity::Module(_))
-        });
-        let from = others.next().map(|(_, leaf)| leaf.name.span.start)?;
         is_hidden.then_some(Self {
             module,
             package,
             name,
-            last,
-            from,
         })
     }
 
@@ -116,14 +105,8 @@ impl<'g> Hidden<'g> {
         import: &ImportStatement,
         leaf: &Leaf,
     ) -> bool {
-        let own = match &import.from {
-            None => leaf.alias.is_some() && importer != self.package,
-            Some(_) => {
-                let below = leaf.name.span.start > self.from;
-                importer == self.package && leaf.name.text == self.last && below
-            }
-        };
+        let is_named = import.from.is_none() && leaf.alias.is_some() && importer != self.package;
         let is_module = || matches!(graph.leaf_entity(importer, import, leaf), Entity::Module(found) if found == self.module);
-        own && is_module()
+        is_named && is_module()
     }
 }

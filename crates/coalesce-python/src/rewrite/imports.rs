@@ -128,8 +128,7 @@ fn check_reachable(
     to: &Destination,
     found: &mut FileEdits,
 ) {
-    let name = &leaf.name.text;
-    if !to.changed || to.own || file.submodule(base, base_module, name).is_none() {
+    if !to.changed || to.own || file.submodule(base, base_module, leaf).is_none() {
         return;
     }
     let new = format!("{}.{}", to.parent, to.name);
@@ -205,7 +204,7 @@ pub fn destination(
     leaf: &Leaf,
 ) -> Destination {
     let name = &leaf.name.text;
-    if name != "*" && file.submodule(base, base_module, name).is_some() {
+    if name != "*" && file.submodule(base, base_module, leaf).is_some() {
         return Destination::of_submodule(file, format!("{base}.{name}"));
     }
     base_module
@@ -628,7 +627,7 @@ impl Statement<'_> {
         let leaves = || self.import.leaves.iter().zip(destinations);
         let follows = |leaf: &Leaf, to: &Destination| {
             let full = format!("{}.{}", self.base, leaf.name.text);
-            let is_module = self.file.submodule(self.base, module, &leaf.name.text);
+            let is_module = self.file.submodule(self.base, module, leaf);
             !to.changed || is_module.is_some() && !self.file.has_shim(&full)
         };
         if self.base != self.file.package || !leaves().all(|(leaf, to)| follows(leaf, to)) {

@@ -1,0 +1,5 @@
+import pkg.policy as policy
+
+
+def run():
+    return policy()

@@ -1,0 +1,5 @@
+__all__ = ["fmt"]
+
+
+def fmt(x):
+    return x

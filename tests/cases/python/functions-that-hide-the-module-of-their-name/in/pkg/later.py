@@ -1,0 +1,2 @@
+def later():
+    return 1

@@ -1,0 +1,2 @@
+def policy(name="p"):
+    return name
