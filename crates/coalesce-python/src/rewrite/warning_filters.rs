@@ -3,15 +3,15 @@
 //! A warning is that of the module whose code gives it or, with a `stacklevel`, of the one that calls that code. What moves
 //! does either under another name afterwards, and nothing in the filter names what moves.
 
-mod pattern;
 mod written;
 
 use coalesce_model::{
     ByteSpan, Change, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
+use regex::Regex;
 
 pub use self::written::ends_before_module;
-use self::{pattern::passes, written::filters};
+use self::written::{Filter, filters};
 use super::{
     mapping::Mapping,
     module_names::{Carried, Readers, modules},
@@ -41,7 +41,10 @@ pub fn check(
     let paths = texts.paths().iter();
     let paths = paths.filter(|path| !ways.is_empty() && is_read(path));
     plan.unproven.extend(paths.filter_map(|path| {
-        let (span, change) = first_told(&texts.text(path)?, &ways)?;
+        let own = mapping.graph.module_of(path);
+        let own = own.and_then(|own| mapping.graph.modules.get(own));
+        let own = own.map(|own| own.name.as_str());
+        let (span, change) = first_told((&texts.text(path)?, own), &ways)?;
         Some(Unproven {
             path: path.clone(),
             span: Some(span),
@@ -73,17 +76,51 @@ fn may_warn(readers: &Readers<'_>, change: &Change) -> bool {
 }
 
 /// The first filter of a text that tells some way's modules apart, and its change.
-fn first_told<'c>(text: &str, ways: &[Way<'c>]) -> Option<(ByteSpan, &'c Change)> {
-    filters(text).into_iter().find_map(|filter| {
-        let told = |(old, new): &(String, String)| {
-            let (old, new) = (passes(&filter, old), passes(&filter, new));
-            old.is_none() || new.is_none() || old != new
+fn first_told<'c>(
+    (text, own): (&str, Option<&str>),
+    ways: &[Way<'c>],
+) -> Option<(ByteSpan, &'c Change)> {
+    filters(text, own).into_iter().find_map(|filter| {
+        let passed = Passed::of(&filter);
+        let told = |(old, new): &(String, String)| match &passed {
+            Some(passed) => passed.has(old) != passed.has(new),
+            None => true,
         };
         let mut ways = ways.iter();
         let way =
             ways.find(|way| !way.is_rewritten(&filter.module) && way.modules.iter().any(told))?;
         Some((filter.span, way.change))
     })
+}
+
+/// The modules whose warnings pass a filter.
+enum Passed {
+    Named(String),
+    /// Those whose names begin so.
+    Beginning(Regex),
+}
+
+impl Passed {
+    /// Nothing where it is not known what the filter says.
+    fn of(filter: &Filter) -> Option<Self> {
+        if !filter.read {
+            return None;
+        }
+        if filter.exact {
+            return Some(Self::Named(filter.module.clone()));
+        }
+        // `\\Z` is Python's for the end of a text.
+        let expression = filter.module.replace("\\Z", "\\z");
+        let expression = Regex::new(&format!("^(?:{expression})")).ok()?;
+        Some(Self::Beginning(expression))
+    }
+
+    fn has(&self, module: &str) -> bool {
+        match self {
+            Self::Named(name) => name == module,
+            Self::Beginning(expression) => expression.is_match(module),
+        }
+    }
 }
 
 impl<'c> Way<'c> {
@@ -109,5 +146,37 @@ impl<'c> Way<'c> {
         let plain = module.replace('\\', "");
         let rest = plain.strip_prefix(&self.change.from);
         self.change.subject != Subject::Item && rest.is_some_and(|rest| !rest.starts_with(is_word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_pass_what_python_lets_pass() {
+        for (module, name, expected) in [
+            ("p.b", "p.b", Some(true)),
+            ("p.b", "p.bc", Some(true)),
+            (r"p\.b$", "p.bc", Some(false)),
+            (r"p\.b\Z|q", "qr", Some(true)),
+            ("p.*old", "p.very.old", Some(true)),
+            (r"p\.\w+$", "p.a.b", Some(false)),
+            ("", "p", Some(true)),
+            ("p.b", "x.p.b", Some(false)),
+            (r"(p|q)\.old", "p.old", Some(true)),
+            (r"(p|q)\.old", "p.young", Some(false)),
+            (r"p(\..*)?$", "other.old", Some(false)),
+            (r"p(?!\.old)", "p.old", None),
+        ] {
+            let filter = Filter {
+                span: ByteSpan::empty(0),
+                module: module.to_owned(),
+                exact: false,
+                read: true,
+            };
+            let passed = Passed::of(&filter).map(|passed| passed.has(name));
+            assert_eq!(passed, expected, "{module} {name}");
+        }
     }
 }

@@ -59,8 +59,13 @@ fn is_patch(text: &str, at: usize) -> bool {
     !before.ends_with("dis") && !defined && (used || named)
 }
 
-/// Whether `setattr` at a place may set a name of a module: an object or a class that sets its own attributes does not.
+/// Whether `setattr` at a place may set a name of a module: an object or a class that sets its own attributes does not, be it
+/// by what it inherits.
 fn sets_any(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    if before.trim_end_matches('_').ends_with("super().") {
+        return false;
+    }
     let after = text.get(at + "setattr".len()..).unwrap_or_default();
     let given = after.trim_start_matches('_').trim_start().strip_prefix('(');
     let given = given.map(str::trim_start).unwrap_or_default();

@@ -21,19 +21,19 @@ const ACTIONS: [&str; 7] = [
     "error", "ignore", "always", "all", "default", "module", "once",
 ];
 
-/// All filters of a text that name modules.
-pub(super) fn filters(text: &str) -> Vec<Filter> {
+/// All filters of a text that name modules; `own`: what the module with this text is called.
+pub(super) fn filters(text: &str, own: Option<&str>) -> Vec<Filter> {
     let named = ["filterwarnings", "PYTHONWARNINGS", "-W"];
     if !named.iter().any(|name| text.contains(name)) {
         return Vec::new();
     }
-    let mut found = calls(text);
+    let mut found = calls(text, own);
     found.extend(specifications(text));
     found
 }
 
 /// `filterwarnings("ignore", module="…")`, or the fourth argument.
-fn calls(text: &str) -> Vec<Filter> {
+fn calls(text: &str, own: Option<&str>) -> Vec<Filter> {
     const CALL: &str = "filterwarnings(";
     let starts = text.match_indices(CALL).map(|(at, _)| at + CALL.len());
     starts
@@ -45,9 +45,49 @@ fn calls(text: &str) -> Vec<Filter> {
             });
             let fourth = arguments.get(3).copied();
             let fourth = fourth.filter(|(_, argument)| is_text(argument));
-            keyword.or(fourth).map(said)
+            let (at, argument) = keyword.or(fourth)?;
+            Some(match own.and_then(|own| with_own_name(argument, own)) {
+                Some(module) => Filter {
+                    span: ByteSpan::from_range(at..at + argument.len()),
+                    module,
+                    exact: false,
+                    read: true,
+                },
+                None => said((at, argument)),
+            })
         })
         .collect()
+}
+
+/// What an argument says that is completed by the name of its own module: `r"^{0}\.".format(re.escape(__name__))`,
+/// `rf"{__name__}\."`, `__name__`.
+fn with_own_name(argument: &str, own: &str) -> Option<String> {
+    let escaped = regex::escape(own);
+    let names = [("re.escape(__name__)", &*escaped), ("__name__", own)];
+    let argument = argument.trim();
+    names.into_iter().find_map(|(said, name)| {
+        if argument == said {
+            return Some(name.to_owned());
+        }
+        let formatted = argument.strip_suffix(&format!(".format({said})"));
+        let (text, places) = match formatted {
+            Some(text) => (text, vec!["{0}".to_owned(), "{}".to_owned()]),
+            None => (argument, vec![format!("{{{said}}}")]),
+        };
+        let letters = text.trim_start_matches(['r', 'R', 'f', 'F', 'u']);
+        let is_raw = text.get(..text.len() - letters.len())?.contains(['r', 'R']);
+        let content = content_of(letters)?;
+        let place = places
+            .iter()
+            .find(|place| content.contains(place.as_str()))?;
+        let completed = content.replacen(place.as_str(), name, 1);
+        let open = content.replacen(place.as_str(), "", 1).contains(['{', '}']);
+        let completed = match is_raw {
+            true => completed,
+            false => completed.replace("\\\\", "\\"),
+        };
+        (!open).then_some(completed)
+    })
 }
 
 fn is_text(argument: &str) -> bool {
@@ -167,6 +207,19 @@ mod tests {
                 "filterwarnings(\"ignore\", module=PATTERN)",
                 "PATTERN unread",
             ),
+            (
+                r#"filterwarnings("always", module=r'^{0}\.'.format(re.escape(__name__)))"#,
+                r"^p\.own\.",
+            ),
+            (
+                r#"filterwarnings("always", module=rf"{__name__}\.a")"#,
+                r"p.own\.a",
+            ),
+            (r#"filterwarnings("always", module=__name__)"#, "p.own"),
+            (
+                r#"filterwarnings("always", module=f"{__name__}.{x}")"#,
+                r#"f"{__name__}.{x}" unread"#,
+            ),
             (r#"mark.filterwarnings("ignore::UserWarning:p.b")"#, "p.b"),
             (
                 "filterwarnings = [\n  \"error:a:Warning:p\\\\.b:3\",\n]",
@@ -180,7 +233,7 @@ mod tests {
             (r#"filterwarnings("ignore", category=UserWarning)"#, ""),
             ("filterwarnings = error::DeprecationWarning", ""),
         ] {
-            let found: Vec<String> = filters(text)
+            let found: Vec<String> = filters(text, Some("p.own"))
                 .into_iter()
                 .map(|filter| {
                     let exact = if filter.exact { " exact" } else { "" };
