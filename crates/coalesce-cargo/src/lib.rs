@@ -15,6 +15,7 @@ pub mod lints;
 pub mod lock;
 pub mod manifest;
 pub mod package;
+pub mod packed;
 pub mod requirements;
 pub mod workspace;
 

@@ -78,6 +78,24 @@ pub fn is_published(texts: &dyn Texts, directory: &TreePath) -> bool {
     }
 }
 
+/// The oldest Rust that the package in a directory promises to compile with, as it says or its workspace does.
+#[must_use]
+pub fn rust_version(texts: &dyn Texts, directory: &TreePath) -> Option<String> {
+    let own = texts.text(&directory.join("Cargo.toml").ok()?)?;
+    let own = parse(&own).ok()?;
+    let said = own.get("package")?.get("rust-version")?;
+    if let Some(version) = said.as_str() {
+        return Some(version.to_owned());
+    }
+    let is_inherited = said.get("workspace").and_then(Item::as_bool);
+    is_inherited.filter(|is_inherited| *is_inherited)?;
+    let (root, _) = workspace::root(texts, directory)?;
+    let shared = texts.text(&root)?;
+    let shared = parse(&shared).ok()?;
+    let package = shared.get("workspace")?.get("package")?;
+    Some(package.get("rust-version")?.as_str()?.to_owned())
+}
+
 /// What a `[package]` says of being published.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Publishing {
@@ -201,6 +219,27 @@ mod tests {
     use coalesce_model::MemoryTexts;
 
     use super::*;
+
+    #[test]
+    fn the_oldest_rust_is_said_by_a_package_or_its_workspace() {
+        for (own, expected) in [
+            ("rust-version = \"1.70\"", Some("1.70")),
+            ("rust-version.workspace = true", Some("1.80")),
+            ("rust-version = { workspace = true }", Some("1.80")),
+            ("", None),
+        ] {
+            let texts = MemoryTexts::fixture(&format!(
+                "//- Cargo.toml\n[workspace]\nmembers = [\"a\"]\n[workspace.package]\nrust-version = \"1.80\"\n\
+                 //- a/Cargo.toml\n[package]\nname = \"a\"\n{own}\n"
+            ));
+            let directory = TreePath::new("a").unwrap();
+            assert_eq!(
+                rust_version(&texts, &directory).as_deref(),
+                expected,
+                "{own}"
+            );
+        }
+    }
 
     #[test]
     fn what_a_package_leaves_to_its_workspace_is_asked_there() {

@@ -351,12 +351,6 @@ fn has_name(bytes: &[u8], name: &str) -> bool {
     })
 }
 
-/// Endings of files that may hold Python, or names that a program reads, and that nobody here reads.
-const FOREIGN: [&str; 15] = [
-    "default", "dist", "example", "in", "j2", "jinja", "jinja2", "pxd", "pxi", "pyx", "sample",
-    "template", "tmpl", "tpl", "xml",
-];
-
 /// Longer files are no code.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -388,7 +382,7 @@ pub fn foreign(session: &Session, checked: &Checked, assembled: &Assembled) -> V
 /// The text of a file that may hold Python and is not read as such.
 fn foreign_text(session: &Session, file: &FileEntry) -> Option<Arc<str>> {
     let extension = file.path.extension();
-    let may_be_code = extension.is_none_or(|extension| FOREIGN.contains(&extension));
+    let may_be_code = extension.is_none_or(coalesce_text::may_hold_unread_code);
     if !may_be_code || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
         return None;
     }

@@ -280,6 +280,8 @@ pub struct Documentation {
     pub code: Vec<Vec<(ByteSpan, usize)>>,
     /// Its links to what changes, and the edit of each.
     pub links: Vec<(Rewrite, crate::Edit)>,
+    /// Links that would have to be edited in two ways, or in the documentation of one of several modules alone.
+    pub divided: Vec<ByteSpan>,
 }
 
 /// The resolved modules, imports and names of one language.
@@ -490,6 +492,18 @@ pub trait LanguageGraph: Send + Sync {
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;
+
+    /// The same of several pieces, as of one document: what the changes mean for the tree is worked out once.
+    fn rewrite_fragments(
+        &self,
+        changes: &[Change],
+        codes: &[&str],
+    ) -> Vec<Vec<(Rewrite, crate::Edit)>> {
+        let codes = codes.iter();
+        codes
+            .map(|code| self.rewrite_fragment(changes, code))
+            .collect()
+    }
 
     /// What a document of the tree is where code has it for its documentation: the code in it is tests, and its links
     /// lead to items. `None` for any other document.

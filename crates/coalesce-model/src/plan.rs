@@ -1,6 +1,6 @@
 //! A plan as data: what a language proposes for a set of changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,6 +275,18 @@ pub struct LanguagePlan {
 }
 
 impl LanguagePlan {
+    /// The paths of files that are not there any more: they move or go, and nothing arrives or is made there.
+    #[must_use]
+    pub fn leaving_paths(&self) -> BTreeSet<&TreePath> {
+        let moved = self.moves.iter().map(|file| &file.from);
+        let mut leaving: BTreeSet<&TreePath> = moved.chain(&self.deletes).collect();
+        let made = self.creates.iter().map(|new| &new.path);
+        for path in made.chain(self.moves.iter().map(|file| &file.to)) {
+            leaving.remove(path);
+        }
+        leaving
+    }
+
     /// Adds what is said of the references of one file.
     pub fn tell(&mut self, references: FileReferences) {
         self.rewrites.extend(references.rewrites);

@@ -345,7 +345,12 @@ impl LanguageGraph for RustGraph {
     }
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
-        rewrite::rewrite_fragment(self, changes, code)
+        let mut found = rewrite::rewrite_fragments(self, changes, &[code]);
+        found.pop().unwrap_or_default()
+    }
+
+    fn rewrite_fragments(&self, changes: &[Change], codes: &[&str]) -> Vec<Vec<(Rewrite, Edit)>> {
+        rewrite::rewrite_fragments(self, changes, codes)
     }
 
     fn documentation(

@@ -189,10 +189,7 @@ impl Writer<'_> {
             doc.push_str("/// It is asked for by this name, and implemented by that one.\n");
         }
         if let syn::Item::Fn(item) = item
-            && self
-                .qualifiers(item)
-                .split(' ')
-                .any(|word| word == "unsafe")
+            && matches!(item.sig.safety, syn::Safety::Unsafe(_))
         {
             doc.push_str(SAFETY);
         }

@@ -1,31 +1,32 @@
 //! Documents and notebooks: code in them is code, the rest is prose.
 
-use coalesce_model::{ByteSpan, Documentation, Evidence, Form, Safety};
+use coalesce_model::{ByteSpan, Documentation, Evidence, Form, Safety, UnprovenKind};
 
 use crate::{
-    Found, Reason, Spans, Subject, blocks::blocks, fragment::Fragment, line_before, line_behind,
+    Found, Reason, Spans, TextRewriter, blocks::blocks, fragment::Fragment, line_before,
+    line_behind,
 };
 
 /// Rewrites a Markdown or similar document.
-pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    let (blocks, language) = (blocks(text), subject.graph.grammar().lexicon());
+pub fn rewrite(rewriter: &TextRewriter<'_>, text: &str, found: &mut Found) {
+    let (blocks, language) = (blocks(text), rewriter.graph.grammar().lexicon());
     let path = &found.told.path;
-    let own = subject
+    let own = rewriter
         .graph
-        .documentation(subject.changes, path, subject.texts);
+        .documentation(rewriter.changes, path, rewriter.texts);
     match own {
-        Some(own) => documentation(subject, text, own, found),
+        Some(own) => documentation(rewriter, text, own, found),
         None => {
-            for block in blocks.iter().filter(|block| block.speaks(language)) {
-                fragment(subject, &Fragment::from_lines(text, &block.lines), found);
-            }
+            let own = blocks.iter().filter(|block| block.speaks(language));
+            let code = own.map(|block| Fragment::from_lines(text, &block.lines));
+            rewrite_code(rewriter, &code.collect::<Vec<_>>(), found);
         }
     }
     let mut fenced = Spans::default();
     for block in &blocks {
         fenced.insert(block.span);
     }
-    for (span, from, to) in subject.names(text) {
+    for (span, from, to) in rewriter.names(text) {
         if found.covered(span) || found.is_left(span) {
             continue;
         }
@@ -35,7 +36,7 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
         if block.is_some_and(|block| keeps_its_name(text, block.span, &from)) {
             continue;
         }
-        match reason(text, span, code, subject.prose) {
+        match reason(text, span, code, rewriter.prose) {
             Some(reason) => found.change(span, &from, &to, reason),
             None => {
                 let why = "prose; `--docs rewrite` changes it";
@@ -46,9 +47,15 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
 }
 
 /// Rewrites a document that code has for its documentation: what is code there, the language says.
-fn documentation(subject: &Subject<'_>, text: &str, own: Documentation, found: &mut Found) {
-    for lines in &own.code {
-        fragment(subject, &Fragment::from_lines(text, lines), found);
+fn documentation(rewriter: &TextRewriter<'_>, text: &str, own: Documentation, found: &mut Found) {
+    let code = own.code.iter();
+    let code = code.map(|lines| Fragment::from_lines(text, lines));
+    rewrite_code(rewriter, &code.collect::<Vec<_>>(), found);
+    for span in own.divided {
+        let why = "several modules have this document for their documentation, and it leads to different things there";
+        let name = span.of(text).unwrap_or_default();
+        found.leave(span, Form::DocLink, name, why);
+        found.told.doubt(span, UnprovenKind::UnknownType, name, why);
     }
     for (mut rewrite, edit) in own.links {
         if !found.covered(edit.span) {
@@ -94,33 +101,34 @@ fn reason(text: &str, span: ByteSpan, code: bool, prose: bool) -> Option<Reason>
 }
 
 /// Rewrites the code cells of a notebook; every other byte of the JSON stays.
-pub fn notebook(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    for strings in code_cells(text) {
-        fragment(subject, &Fragment::from_json_strings(text, &strings), found);
-    }
-    for (span, from, _) in subject.names(text) {
+pub fn notebook(rewriter: &TextRewriter<'_>, text: &str, found: &mut Found) {
+    let cells = code_cells(text).into_iter();
+    let code = cells.map(|strings| Fragment::from_json_strings(text, &strings));
+    rewrite_code(rewriter, &code.collect::<Vec<_>>(), found);
+    for (span, from, _) in rewriter.names(text) {
         if !found.covered(span) {
             found.leave(span, Form::Prose, &from, "outside the code of the notebook");
         }
     }
+    rewriter.places.elsewhere(text, found);
 }
 
 /// Rewrites a plain text that is code and nothing else, and tells of names that stand in a line by themselves: a
 /// program may read either.
-pub fn plain(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    if subject.graph.is_code(text) {
+pub fn plain(rewriter: &TextRewriter<'_>, text: &str, found: &mut Found) {
+    if rewriter.graph.is_code(text) {
         let mut at = 0;
         let lines = text.split_inclusive('\n').map(|line| {
             at += line.len();
             (ByteSpan::from_range(at - line.len()..at), 0)
         });
         let lines: Vec<(ByteSpan, usize)> = lines.collect();
-        fragment(subject, &Fragment::from_lines(text, &lines), found);
+        rewrite_code(rewriter, &[Fragment::from_lines(text, &lines)], found);
         return;
     }
-    for (span, from, _) in subject.names(text) {
+    for (span, from, _) in rewriter.names(text) {
         let (head, tail) = (line_before(text, span.start), line_behind(text, span.end));
-        if head.trim().is_empty() && tail.trim().is_empty() && subject.separator == "." {
+        if head.trim().is_empty() && tail.trim().is_empty() && rewriter.separator == "." {
             let why = "a name by itself in a plain text, which a program may read";
             found.leave(span, Form::Prose, &from, why);
             found.doubt(span, &from, why);
@@ -128,22 +136,24 @@ pub fn plain(subject: &Subject<'_>, text: &str, found: &mut Found) {
     }
 }
 
-fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
-    for (mut rewrite, edit) in subject
-        .graph
-        .rewrite_fragment(subject.changes, &fragment.code)
-    {
-        let (Some(edit), Some(span)) = (fragment.edit(&edit), fragment.span(rewrite.span)) else {
-            continue;
-        };
-        if found.covered(edit.span) {
-            continue;
+fn rewrite_code(rewriter: &TextRewriter<'_>, fragments: &[Fragment], found: &mut Found) {
+    let codes: Vec<&str> = fragments.iter().map(|one| one.code.as_str()).collect();
+    let rewritten = rewriter.graph.rewrite_fragments(rewriter.changes, &codes);
+    for (fragment, rewrites) in fragments.iter().zip(rewritten) {
+        for (mut rewrite, edit) in rewrites {
+            let (Some(edit), Some(span)) = (fragment.edit(&edit), fragment.span(rewrite.span))
+            else {
+                continue;
+            };
+            if found.covered(edit.span) {
+                continue;
+            }
+            rewrite.path = found.told.path.clone();
+            rewrite.span = span;
+            rewrite.form = Form::DocCode;
+            found.edit(edit);
+            found.told.rewrites.push(rewrite);
         }
-        rewrite.path = found.told.path.clone();
-        rewrite.span = span;
-        rewrite.form = Form::DocCode;
-        found.edit(edit);
-        found.told.rewrites.push(rewrite);
     }
 }
 

@@ -3,12 +3,9 @@
 
 use coalesce_model::{ByteSpan, Form, TreePath};
 
-use crate::{Found, Subject, line_before, line_behind};
+use crate::{Found, TextRewriter, line_before, line_behind};
 
 const NAMED: &str = "a file of another kind names it: change it by hand";
-
-/// Longer texts are data that a program wrote.
-const LONGEST_TEXT: usize = 1 << 20;
 
 /// Endings of files, and names of folders, that hold what tests expect programs to say.
 const EXPECTED: [&str; 17] = [
@@ -35,16 +32,16 @@ const SAID: &str =
     "what tests expect may be in it: its name is said otherwise where the program says it";
 
 /// Tells what a file of another kind names. In Python a program may load it by that name, or say it.
-pub(crate) fn tell(subject: &Subject<'_>, path: &TreePath, text: &str, found: &mut Found) {
+pub(crate) fn tell(rewriter: &TextRewriter<'_>, path: &TreePath, text: &str, found: &mut Found) {
     let first = text.lines().next().unwrap_or_default();
     // A program without an ending: what it imports is asked for where code is that nobody reads.
     let is_program = first.starts_with("#!") && first.contains("python");
-    if text.len() > LONGEST_TEXT || is_program {
+    if is_program {
         return;
     }
-    for (span, from, _) in subject.names(text) {
+    for (span, from, _) in rewriter.names(text) {
         found.leave(span, Form::String, &from, NAMED);
-        if subject.separator != "." {
+        if rewriter.separator != "." {
             continue;
         }
         if is_loaded(text, span) {
@@ -53,7 +50,7 @@ pub(crate) fn tell(subject: &Subject<'_>, path: &TreePath, text: &str, found: &m
             found.doubt(span, &from, SAID);
         }
     }
-    subject.places.elsewhere(text, found);
+    rewriter.places.elsewhere(text, found);
 }
 
 /// Whether a file is one of those that tests hold against what programs say.

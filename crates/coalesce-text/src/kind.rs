@@ -23,17 +23,18 @@ pub enum FileKind {
 
 /// Endings of templates and examples of files, which are of the kind that stands before them.
 const TEMPLATES: [&str; 10] = [
-    ".dist",
-    ".example",
-    ".j2",
-    ".jinja",
-    ".jinja2",
-    ".sample",
-    ".template",
-    ".tmpl",
-    ".tpl",
-    ".default",
+    "default", "dist", "example", "j2", "jinja", "jinja2", "sample", "template", "tmpl", "tpl",
 ];
+
+/// Endings of files that may import what they name, Cython among them, and that nobody reads as code.
+const UNREAD_CODE: [&str; 4] = ["pxd", "pxi", "pyx", "xml"];
+
+/// Whether a file with an ending may hold code, or names that a program reads, and is not read as such: of Cython, or a
+/// template of anything.
+#[must_use]
+pub fn may_hold_unread_code(extension: &str) -> bool {
+    extension == "in" || UNREAD_CODE.contains(&extension) || TEMPLATES.contains(&extension)
+}
 
 /// Endings of files that hold no text, or none that somebody wrote.
 const NO_TEXT: [&str; 72] = [
@@ -118,7 +119,7 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
         return None;
     }
     let mut ends = TEMPLATES.iter();
-    let of = ends.find_map(|end| path.as_str().strip_suffix(end));
+    let of = ends.find_map(|end| path.as_str().strip_suffix(end)?.strip_suffix('.'));
     if let Some(Ok(of)) = of.map(TreePath::new) {
         return kind(&of).filter(|kind| *kind != FileKind::Foreign);
     }
@@ -153,8 +154,8 @@ fn kind_by_ending(extension: &str) -> Option<FileKind> {
         "ipynb" => Some(FileKind::Notebook),
         one if CONFIGURATIONS.contains(&one) => Some(FileKind::Configuration),
         one if DOCUMENTS.contains(&one) => Some(FileKind::Document),
-        // Cython, and templates of code, may import what they name: the engine says so, for nobody reads them.
-        "pxd" | "pxi" | "pyx" | "xml" => None,
+        // The engine tells of them.
+        one if UNREAD_CODE.contains(&one) => None,
         one if NO_TEXT.contains(&one) => None,
         _ => Some(FileKind::Foreign),
     }

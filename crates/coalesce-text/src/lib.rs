@@ -22,12 +22,13 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use aho_corasick::AhoCorasick;
 use coalesce_model::{
     ByteSpan, Certainty, Change, ChangeKind, Edit, Evidence, FileReferences, Form, LanguageGraph,
-    LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath,
-    UnprovenKind, language::RewriteOptions, pattern::NamePattern,
+    LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Subject, Texts,
+    TreePath, UnprovenKind, language::RewriteOptions, pattern::NamePattern,
     reference::ends_with_module_option,
 };
 use rayon::prelude::*;
 
+pub use crate::kind::may_hold_unread_code;
 use crate::{
     kind::{FileKind, kind},
     names::{dotted, occurrences, stands_alone},
@@ -39,6 +40,9 @@ const IMPORTED: &str = "code in a file of another kind imports it from where it 
 
 /// So much of a line before or behind a name is looked at, in bytes.
 const LONGEST_LINE: usize = 4096;
+
+/// Longer texts in files of other kinds are data that a program wrote.
+const LONGEST_FOREIGN_TEXT: usize = 1 << 20;
 
 /// What stands before a byte in its line. A line that is read for more than names is short, and one of
 /// data may be the whole file.
@@ -74,7 +78,7 @@ pub fn rewrite(
         .flat_map(|change| renamed_items(change, graph.language().separator()));
     let renamed: Vec<Change> = renamed.collect();
     given.extend(renamed);
-    let subject = Subject {
+    let rewriter = TextRewriter {
         proposal,
         changes: &given,
         places: Places::new(proposal, texts),
@@ -84,7 +88,7 @@ pub fn rewrite(
         prose: options.prose,
     };
     let mut plan = LanguagePlan::default();
-    for found in subject.files(texts) {
+    for found in rewriter.files(texts) {
         found.tell(&mut plan);
     }
     removed::tell(changes, graph.language(), texts, &mut plan);
@@ -101,7 +105,7 @@ fn renamed_items<'c>(
         _ => &[],
     };
     renamed.iter().map(move |(old, new)| Change {
-        subject: coalesce_model::Subject::Item,
+        subject: Subject::Item,
         kind: ChangeKind::Replace { rename: Vec::new() },
         from: [&change.from, separator, old].concat(),
         to: [&change.to, separator, new].concat(),
@@ -273,7 +277,7 @@ fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, Fil
         .filter_map(|path| Some((path, kind(path)?)))
 }
 
-pub(crate) struct Subject<'a> {
+pub(crate) struct TextRewriter<'a> {
     /// What the language does itself.
     proposal: &'a LanguagePlan,
     changes: &'a [Change],
@@ -389,6 +393,13 @@ impl Found {
     }
 }
 
+/// Where a name stands of which nothing is said yet.
+fn free_names(text: &str, name: &str, found: &Found) -> Vec<ByteSpan> {
+    let all = occurrences(text, name);
+    all.filter(|span| !found.covered(*span) && !found.is_left(*span))
+        .collect()
+}
+
 /// Whether a name is that of a group of entry points, in the head of a table or as a key: `[project.entry-points."pkg.plugins"]`,
 /// `pkg.plugins =` below `[options.entry_points]`.
 fn is_group(text: &str, span: ByteSpan) -> bool {
@@ -422,7 +433,7 @@ fn ends_with_filter(line: &str) -> bool {
     actions.contains(&action) && filter.ends_with(':') && filter.matches(':').count() == 3
 }
 
-impl Subject<'_> {
+impl TextRewriter<'_> {
     /// What becomes of the files that name something that changes.
     fn files(&self, texts: &dyn Texts) -> Vec<Found> {
         let names = self.changes.iter().filter_map(|change| {
@@ -432,27 +443,60 @@ impl Subject<'_> {
             Some(std::iter::once(last.to_owned()).chain(dashed))
         });
         let names: BTreeSet<String> = names.flatten().collect();
-        let is_named = |text: &str| {
-            let mut names = names.iter();
-            names.any(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let Some(names) = finder(&names) else {
+            return Vec::new();
         };
+        let is_data = |kind: FileKind, text: &str| {
+            kind == FileKind::Foreign && text.len() > LONGEST_FOREIGN_TEXT
+        };
+        let unproven = self.unproven_places();
         let own = self.graph.language().extensions();
         let is_own = |path: &TreePath| path.extension().is_some_and(|one| own.contains(&one));
         text_files(texts)
-            .filter(|(path, _)| !is_own(path) && !self.proposal.deletes.contains(path))
+            .filter(|(path, _)| !self.proposal.deletes.contains(path))
             .filter_map(|(path, kind)| {
-                let text = texts.text(path).filter(|text| is_named(text))?;
-                Some(self.file(path, kind, &text))
+                if is_own(path) {
+                    let told = unproven.get(path).map(Vec::as_slice);
+                    return self.source(path, told.unwrap_or_default());
+                }
+                let text = texts.text(path).filter(|text| !is_data(kind, text))?;
+                if !names.is_match(&*text) {
+                    return None;
+                }
+                let told = unproven.get(path).map(Vec::as_slice);
+                Some(self.file((path, kind), &text, told.unwrap_or_default()))
             })
             .collect()
     }
 
-    fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
+    /// What a source of the language says of pages that are made of it: the language reads all else.
+    fn source(&self, path: &TreePath, told: &[ByteSpan]) -> Option<Found> {
+        let text = self.texts.text(path)?;
+        if memchr::memmem::find(text.as_bytes(), b".html").is_none() {
+            return None;
+        }
+        let mut found = Found::new(path.clone());
+        self.leave_to_language(path, told, &mut found);
+        generated_pages::tell(self, &text, &mut found);
+        Some(found)
+    }
+
+    /// The places of each file that the language itself tells as not proven.
+    fn unproven_places(&self) -> BTreeMap<&TreePath, Vec<ByteSpan>> {
+        let mut found: BTreeMap<&TreePath, Vec<ByteSpan>> = BTreeMap::new();
+        for one in &self.proposal.unproven {
+            found.entry(&one.path).or_default().extend(one.span);
+        }
+        found
+    }
+
+    fn file(&self, (path, kind): (&TreePath, FileKind), text: &str, told: &[ByteSpan]) -> Found {
         let mut found = Found::new(path.clone());
         if is_manifest(path, text) {
             return found;
         }
-        self.leave_to_language(path, &mut found);
+        self.leave_to_language(path, told, &mut found);
         match kind {
             FileKind::History => self.history(text, &mut found),
             FileKind::Configuration | FileKind::Operations => {
@@ -477,12 +521,9 @@ impl Subject<'_> {
     }
 
     /// Notes what the language edits itself, and what it tells: it is said by that.
-    fn leave_to_language(&self, path: &TreePath, found: &mut Found) {
-        let proposal = self.proposal;
-        let edits = proposal.edits.get(path).into_iter().flatten();
-        let unproven = proposal.unproven.iter().filter(|one| one.path == *path);
-        let told = unproven.filter_map(|one| one.span);
-        for span in edits.map(|edit| edit.span).chain(told) {
+    fn leave_to_language(&self, path: &TreePath, told: &[ByteSpan], found: &mut Found) {
+        let edits = self.proposal.edits.get(path).into_iter().flatten();
+        for span in edits.map(|edit| edit.span).chain(told.iter().copied()) {
             found.left.insert(span);
         }
     }
@@ -512,7 +553,9 @@ impl Subject<'_> {
             names.extend(self.entry_points(change, text));
             names.extend(self.expressions(change, text));
             let spans = occurrences(text, &change.from).filter(|span| {
-                !entry_points.contains(&span.start) && !self.is_longer(change, text, *span)
+                !entry_points.contains(&span.start)
+                    && !self.is_longer(change, text, *span)
+                    && !self.is_function_beside(change, text, *span)
             });
             names.extend(spans.map(|span| (span, change.from.clone(), change.to.clone())));
         }
@@ -550,6 +593,13 @@ impl Subject<'_> {
                 || (alone || rest.starts_with([':', '.'])) && ends_with_filter(line))
     }
 
+    /// Whether the name of a module is called here, so that it is that of a function or macro beside it.
+    fn is_function_beside(&self, change: &Change, text: &str, span: ByteSpan) -> bool {
+        let behind = text.get(span.end as usize..).unwrap_or_default();
+        let is_called = behind.starts_with('(') || behind.starts_with("!(");
+        self.separator == "::" && change.subject == Subject::Module && is_called
+    }
+
     /// Whether what stands at a name is the longer name of another change.
     fn is_longer(&self, change: &Change, text: &str, span: ByteSpan) -> bool {
         let rest = text.get(span.start as usize..).unwrap_or_default();
@@ -567,7 +617,7 @@ impl Subject<'_> {
 
     /// An item behind the colon of an entry point: `pkg.old:f`, `pkg.old : f`.
     fn entry_points(&self, change: &Change, text: &str) -> Vec<(ByteSpan, String, String)> {
-        if change.subject != coalesce_model::Subject::Item || self.separator != "." {
+        if change.subject != Subject::Item || self.separator != "." {
             return Vec::new();
         }
         let part = |name: &str, colon: &str| {
@@ -635,10 +685,30 @@ impl Subject<'_> {
             found.leave(span, Form::Configuration, &name, IMPORTED);
             found.doubt(span, &name, IMPORTED);
         }
+        self.names_for_headers(text, found);
         let operations = kind == FileKind::Operations;
         packages::tell(self, operations, text, found);
         let runs = self.separator == "." && kind::runs(&found.told.path);
         self.places.configuration(operations, runs, text, found);
+    }
+
+    /// Items by their last names alone, of which `cbindgen` writes headers: one that gets another name is missing there.
+    fn names_for_headers(&self, text: &str, found: &mut Found) {
+        if self.separator != "::" || found.told.path.file_name() != "cbindgen.toml" {
+            return;
+        }
+        for change in self.changes {
+            let last = |name: &str| name.rsplit("::").next().unwrap_or_default().to_owned();
+            let (old, new) = (last(&change.from), last(&change.to));
+            if change.subject != Subject::Item || old == new {
+                continue;
+            }
+            for span in free_names(text, &old, found) {
+                let why = "headers are made of it by its old name";
+                found.leave(span, Form::Configuration, &change.from, why);
+                found.doubt(span, &change.from, why);
+            }
+        }
     }
 
     /// Whether a program of the tree looks for entry points.
@@ -655,9 +725,7 @@ impl Subject<'_> {
 
     /// Whether the line of an item's full name is code that imports its module: `python -c "import pkg.a; pkg.a.f()"`.
     fn is_imported_beside(&self, text: &str, span: ByteSpan, name: &str) -> bool {
-        let item = |change: &Change| {
-            change.from == name && change.subject == coalesce_model::Subject::Item
-        };
+        let item = |change: &Change| change.from == name && change.subject == Subject::Item;
         if self.separator != "." || !self.changes.iter().any(item) {
             return false;
         }
@@ -668,9 +736,10 @@ impl Subject<'_> {
 
     /// Lines of code in other files that import an item from the module that it leaves: nobody here reads such code.
     fn imports_of_items(&self, text: &str) -> Vec<(ByteSpan, String)> {
-        let items = self.changes.iter().filter(|change| {
-            self.separator == "." && change.subject == coalesce_model::Subject::Item
-        });
+        let items = self
+            .changes
+            .iter()
+            .filter(|change| self.separator == "." && change.subject == Subject::Item);
         let found = items.flat_map(|change| {
             let (module, item) = change.from.rsplit_once('.').unwrap_or_default();
             let start = format!("from {module} import ");

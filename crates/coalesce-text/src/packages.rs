@@ -2,9 +2,9 @@
 //!
 //! Of Rust alone. Nothing is changed: what should stand there instead is for a person to say.
 
-use coalesce_model::{Change, Form, Subject as Named};
+use coalesce_model::{Change, Form, Subject};
 
-use crate::{Found, Subject, names::occurrences};
+use crate::{Found, TextRewriter, names::occurrences};
 
 /// Why a package's name is told.
 const GOES: &str = "a package of this name goes, and what runs here may name it";
@@ -13,11 +13,11 @@ const GOES: &str = "a package of this name goes, and what runs here may name it"
 const FILTERS: &str = "a path without its crate, and what it names gets another one";
 
 /// Tells them, once each; `runs` says whether a file runs the project, where packages are named by words.
-pub(crate) fn tell(subject: &Subject<'_>, runs: bool, text: &str, found: &mut Found) {
-    if subject.separator != "::" {
+pub(crate) fn tell(rewriter: &TextRewriter<'_>, runs: bool, text: &str, found: &mut Found) {
+    if rewriter.separator != "::" {
         return;
     }
-    for change in subject.changes {
+    for change in rewriter.changes {
         match change.from.split_once("::") {
             None if runs => package(change, text, found),
             Some((_, path)) => filters(change, path, text, found),
@@ -28,7 +28,7 @@ pub(crate) fn tell(subject: &Subject<'_>, runs: bool, text: &str, found: &mut Fo
 
 fn package(change: &Change, text: &str, found: &mut Found) {
     // Where a shim stays, so does its package.
-    if change.subject != Named::Module || change.shim.is_some() {
+    if change.subject != Subject::Module || change.shim.is_some() {
         return;
     }
     let (plain, dashed) = (change.from.clone(), change.from.replace('_', "-"));

@@ -6,7 +6,7 @@ use coalesce_model::{
     ByteSpan, Evidence, Form, LanguagePlan, Safety, Texts, TreePath, UnprovenKind,
 };
 
-use crate::{Found, Reason, gone::gone, line_before, names::occurrences};
+use crate::{Found, Reason, free_names, gone::gone, line_before};
 
 /// Where files go, and whole directories.
 pub struct Places {
@@ -32,7 +32,7 @@ impl Places {
             .iter()
             .map(|(from, to)| (from.as_str().to_owned(), to.as_str().to_owned()));
         let directories = directories(&files, texts);
-        let gone = gone(&files, proposal, &directories, texts);
+        let gone = gone(proposal, &directories, texts);
         let (directories, at_root): (Vec<_>, Vec<_>) = directories
             .into_iter()
             .partition(|(from, _)| from.contains('/'));
@@ -54,7 +54,7 @@ impl Places {
     pub fn configuration(&self, operations: bool, runs: bool, text: &str, found: &mut Found) {
         let spelled = self.pairs.iter().flat_map(spellings);
         for (from, to) in spelled {
-            for span in free_places(text, &from, found) {
+            for span in free_names(text, &from, found) {
                 if operations {
                     let why = "a path in a file that runs or guards the project: change it by hand";
                     leave(runs, text, (span, &from, why), found);
@@ -72,7 +72,7 @@ impl Places {
     /// Paths in a file of another kind, which are told.
     pub fn elsewhere(&self, text: &str, found: &mut Found) {
         for (from, _) in &self.pairs {
-            for span in free_places(text, from, found) {
+            for span in free_names(text, from, found) {
                 let why =
                     "the path of a file that moves, in a file of another kind: change it by hand";
                 found.leave(span, Form::FilePath, from, why);
@@ -101,7 +101,7 @@ impl Places {
     /// Paths of what is not there any more.
     fn left_behind(&self, runs: bool, text: &str, found: &mut Found) {
         for path in &self.gone {
-            for span in free_places(text, path, found) {
+            for span in free_names(text, path, found) {
                 let why = "the path of a file or folder that goes: change it by hand";
                 leave(runs, text, (span, path, why), found);
             }
@@ -111,7 +111,7 @@ impl Places {
     /// Patterns of files in a folder of the root, and files that are made there: `pkg/*`, `pkg/_version.py`.
     fn below_root(&self, operations: bool, runs: bool, text: &str, found: &mut Found) {
         for (from, to) in &self.at_root {
-            for span in free_places(text, from, found) {
+            for span in free_names(text, from, found) {
                 let rest = text.get(span.end as usize..).unwrap_or_default();
                 let argument = is_argument_of_tool(text, span);
                 if argument || operations && goes_on_as_path(rest) {
@@ -215,6 +215,15 @@ impl Places {
     fn in_part(&self, runs: bool, text: &str, found: &mut Found) {
         let own = found.told.path.parent().unwrap_or_else(TreePath::root);
         let why = "it ends as the path of a file that moves does";
+        for from in self.files.keys().map(TreePath::as_str) {
+            let parts = memchr::memmem::find_iter(text.as_bytes(), from.as_bytes());
+            let spans = parts.map(|at| ByteSpan::from_range(at..at + from.len()));
+            for span in spans.filter(|span| is_behind_variable(text, *span)) {
+                if !found.covered(span) && !found.is_left(span) {
+                    leave(runs, text, (span, from, why), found);
+                }
+            }
+        }
         for tail in self.files.keys().flat_map(|from| tails(from, &own)) {
             let parts = memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes());
             let spans = parts.map(|at| ByteSpan::from_range(at..at + tail.len()));
@@ -246,6 +255,16 @@ fn tails<'p>(path: &'p TreePath, directory: &TreePath) -> impl Iterator<Item = &
     let behind = |tail: &&'p str| tail.split_once('/').map(|(_, rest)| rest);
     std::iter::successors(behind(&path.as_str()), behind)
         .filter(move |tail| beside || tail.contains('/'))
+}
+
+/// Whether a whole path stands behind a folder that a variable gives: `${ROOT}/src/a.rs`, `$ROOT/src/a.rs`.
+fn is_behind_variable(text: &str, span: ByteSpan) -> bool {
+    let before = line_before(text, span.start);
+    let Some(folder) = before.strip_suffix('/') else {
+        return false;
+    };
+    let name = folder.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+    stands_alone(text, span) && (folder.ends_with(['}', ')']) || name.ends_with('$'))
 }
 
 /// Whether no name goes on before or behind a place.
@@ -309,13 +328,6 @@ fn is_argument_of_tool(text: &str, span: ByteSpan) -> bool {
         && (rest.is_empty() || rest.starts_with(ends))
         && words.any(|word| TAKING_FOLDERS.contains(&word))
         && !command.contains(" install ")
-}
-
-/// Where a text stands of which nothing is said yet.
-fn free_places(text: &str, name: &str, found: &Found) -> Vec<ByteSpan> {
-    occurrences(text, name)
-        .filter(|span| !found.covered(*span) && !found.is_left(*span))
-        .collect()
 }
 
 /// Tells a place, and doubts it where something runs by it.
@@ -394,10 +406,10 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
 
 /// The names of files that get another one, where the old one goes.
 fn renamed(files: &BTreeMap<TreePath, TreePath>, proposal: &LanguagePlan) -> BTreeSet<String> {
-    let stays = |path: &TreePath| proposal.creates.iter().any(|new| new.path == *path);
-    let renamed = files
-        .iter()
-        .filter(|(from, to)| from.file_name() != to.file_name() && !is_usual(from) && !stays(from));
+    let leaving = proposal.leaving_paths();
+    let renamed = files.iter().filter(|(from, to)| {
+        from.file_name() != to.file_name() && !is_usual(from) && leaving.contains(from)
+    });
     renamed
         .map(|(from, _)| from.file_name().to_owned())
         .collect()
@@ -559,6 +571,8 @@ mod tests {
             ("/src/acme/old/ @team", 1),
             ("run: pytest src/acme/opt/gpu.py", 1),
             ("/src/acme/opt/ @team", 0),
+            ("set(A ${ROOT}/src/acme/opt/gpu.py)", 1),
+            ("cat $ROOT/src/acme/opt/gpu.py", 1),
         ] {
             assert_eq!(
                 check(".github/CODEOWNERS", Kind::Operations, text),

@@ -3,9 +3,9 @@
 //!
 //! What Sphinx looks up itself becomes a full name, which leads there whatever module is the current one. The rest is told.
 
-use coalesce_model::{ByteSpan, Change, Evidence, Form, Safety, Subject as Kind};
+use coalesce_model::{ByteSpan, Change, Evidence, Form, Safety, Subject};
 
-use crate::{Found, Reason, Subject};
+use crate::{Found, Reason, TextRewriter};
 
 const MEMBERS: &str = "a list of members of the module that it leaves: change it by hand";
 const DESCRIBED: &str = "it is described here as of the module that it leaves: change it by hand";
@@ -52,11 +52,11 @@ struct Pass<'a, 't> {
 }
 
 /// Follows the items that leave a module which completes bare names, and tells what is found by the end of its name.
-pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    by_ends(subject, text, found);
-    let items = subject.changes.iter();
+pub fn rewrite(rewriter: &TextRewriter<'_>, text: &str, found: &mut Found) {
+    by_ends(rewriter, text, found);
+    let items = rewriter.changes.iter();
     let items: Vec<&Change> = items
-        .filter(|change| subject.separator == "." && change.subject == Kind::Item)
+        .filter(|change| rewriter.separator == "." && change.subject == Subject::Item)
         .filter(|change| names_home(text, change))
         .collect();
     if items.is_empty() {
@@ -75,8 +75,8 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
 }
 
 /// Tells roles that name the end of a full name, as `` :obj:`.gpu.count` `` does, where that end changes.
-fn by_ends(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    if subject.separator != "." {
+fn by_ends(rewriter: &TextRewriter<'_>, text: &str, found: &mut Found) {
+    if rewriter.separator != "." {
         return;
     }
     for (at, _) in text.match_indices(":`") {
@@ -89,7 +89,7 @@ fn by_ends(subject: &Subject<'_>, text: &str, found: &mut Found) {
             continue;
         };
         let span = ByteSpan::from_range(start..start + name.len());
-        let mut changes = subject.changes.iter();
+        let mut changes = rewriter.changes.iter();
         let changed = changes.find(|change| begins_with_end(name, change));
         if let Some(change) = changed.filter(|_| !found.covered(span) && !found.is_left(span)) {
             found.leave(span, Form::DocLink, &change.from, END);

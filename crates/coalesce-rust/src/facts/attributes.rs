@@ -176,20 +176,24 @@ impl Extractor<'_, '_> {
         let span = self.attribute_span(attribute);
         if let syn::Meta::NameValue(value) = &attribute.meta {
             if let syn::Expr::Macro(call) = &value.value {
-                self.included_doc(&call.mac);
+                self.made_doc(&call.mac, inner);
                 return;
             }
-            self.docs.push(DocLine {
-                span,
-                inner,
-                scope: self.builder.scope,
-            });
+            self.doc_line(span, inner);
         }
     }
 
-    /// Documentation that a macro gives: `include_str!`, alone or among the parts of `concat!`.
+    fn doc_line(&mut self, span: ByteSpan, inner: bool) {
+        self.docs.push(DocLine {
+            span,
+            inner,
+            scope: self.builder.scope,
+        });
+    }
+
+    /// Documentation that a macro gives: `include_str!`, alone or among the parts of `concat!`, and the texts of that.
     /// Others (`env!`, `stringify!`) name no file.
-    fn included_doc(&mut self, mac: &syn::Macro) {
+    fn made_doc(&mut self, mac: &syn::Macro, inner: bool) {
         if mac.path.is_ident("include_str") {
             self.include(mac, IncludeKind::Doc);
         }
@@ -198,9 +202,21 @@ impl Extractor<'_, '_> {
         }
         let parser = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
         for part in mac.parse_body_with(parser).into_iter().flatten() {
-            if let syn::Expr::Macro(call) = part {
-                self.included_doc(&call.mac);
+            match part {
+                syn::Expr::Macro(call) => self.made_doc(&call.mac, inner),
+                syn::Expr::Lit(text) => self.doc_literal(&text.lit, inner),
+                _ => {}
             }
+        }
+    }
+
+    /// Documentation in a literal by itself.
+    fn doc_literal(&mut self, literal: &syn::Lit, inner: bool) {
+        if let syn::Lit::Str(literal) = literal {
+            let start = self.places.start(literal.span());
+            // With its quotes.
+            let end = self.content(literal).end + 1;
+            self.doc_line(ByteSpan::new(start, end), inner);
         }
     }
 
@@ -218,11 +234,11 @@ impl Extractor<'_, '_> {
                     self.meta(&inner, end);
                 }
             }
-            ("doc", syn::Meta::NameValue(value)) => {
-                if let syn::Expr::Macro(call) = &value.value {
-                    self.included_doc(&call.mac);
-                }
-            }
+            ("doc", syn::Meta::NameValue(value)) => match &value.value {
+                syn::Expr::Macro(call) => self.made_doc(&call.mac, false),
+                syn::Expr::Lit(text) => self.doc_literal(&text.lit, false),
+                _ => {}
+            },
             (name, _) if words::BUILT_IN_ATTRIBUTES.contains(name) => {}
             _ => {
                 self.emit(meta.path(), usize::MAX, Namespaces::MACRO);

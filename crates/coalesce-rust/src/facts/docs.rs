@@ -331,8 +331,11 @@ impl Block<'_, '_, '_> {
         }
         if is_path(bare) {
             let from = start + index(at);
-            self.builder
-                .path_in_text(ByteSpan::new(from, from + index(bare.len())), namespaces);
+            let span = ByteSpan::new(from, from + index(bare.len()));
+            if bare.starts_with("Self::") {
+                self.builder.facts.own_links.push(span);
+            }
+            self.builder.path_in_text(span, namespaces);
         }
     }
 }

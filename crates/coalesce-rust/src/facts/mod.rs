@@ -34,7 +34,7 @@ pub(crate) use parse::{document_code, is_parsed};
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -82,6 +82,8 @@ pub struct SourceFacts {
     pub extern_crates: Vec<ExternCrate>,
     /// Every path that is no part of a `use`, by place.
     pub paths: Vec<PathFact>,
+    /// The paths of links in documentation that begin with `Self::`, which is the type around them.
+    pub own_links: Vec<ByteSpan>,
     /// Where paths begin that say a field as well: `S { name }`.
     pub shorthands: Vec<u32>,
     /// Segments of all paths and leaves; they point into it by [`SegmentRange`].

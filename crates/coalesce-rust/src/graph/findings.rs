@@ -109,7 +109,7 @@ fn orphans(world: &World) -> Vec<Finding> {
     let mut findings = Vec::new();
     let named = Named::collect(world);
     for file in world.files.iter().filter(|file| file.bodies.is_empty()) {
-        let Some(package) = package_of(&world.packages, &file.path) else {
+        let Some(package) = world.package_around(&file.path) else {
             continue;
         };
         if !is_source(world, package, &file.path) || named.mentions(package, &file.path) {
@@ -124,14 +124,6 @@ fn orphans(world: &World) -> Vec<Finding> {
         ));
     }
     findings
-}
-
-/// The package with the deepest directory around `path`.
-fn package_of<'w>(packages: &'w [Package], path: &TreePath) -> Option<&'w Package> {
-    packages
-        .iter()
-        .filter(|package| path.strip_prefix(&package.directory).is_some())
-        .max_by_key(|package| package.directory.as_str().len())
 }
 
 /// Whether the file stands where modules of the package are: below the directory of a library or
@@ -179,7 +171,7 @@ impl Named {
             let Facts::Source(facts) = &*file.facts else {
                 continue;
             };
-            let Some(package) = package_of(&world.packages, &file.path) else {
+            let Some(package) = world.package_around(&file.path) else {
                 continue;
             };
             for name in names_of(facts) {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
 
-use super::{Tree, conditions::Conditions, said_anew};
+use super::{Tree, conditions::Conditions};
 use crate::{
     facts::{Namespaces, Origin, PathFact, SourceFacts},
     resolve::{Binding, FileId, Found, Res, Site, UseSite, World},
@@ -86,11 +86,19 @@ fn ambiguous_places(before: Tree<'_>, after: Tree<'_>) -> Vec<AmbiguousPlace> {
         return Vec::new();
     }
     let known = ambiguous(before);
-    let new: BTreeSet<String> = said_anew(&names, &known)
-        .into_iter()
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    names.retain(|key, _| new.contains(&key.1) && !known.contains_key(key));
+    let moved = |all: &AmbiguousNames, other: &World, name: &str| {
+        let own = all.keys().filter(|(_, own)| own == name);
+        own.filter(|(module, _)| other.modules_named(module).is_empty())
+            .count()
+    };
+    let all = names.clone();
+    // A module that goes takes its names to the one that it becomes; one that stays makes up for no other.
+    names.retain(|key, _| {
+        let (module, name) = key;
+        let stays = !before.world.modules_named(module).is_empty();
+        let goes_along = || moved(&all, before.world, name) <= moved(&known, after.world, name);
+        !known.contains_key(key) && (stays || !goes_along())
+    });
     let world = after.world;
     let words: BTreeSet<&str> = names.keys().map(|(_, name)| name.as_str()).collect();
     let mut found = Vec::new();

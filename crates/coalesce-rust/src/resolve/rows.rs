@@ -17,6 +17,13 @@ impl World {
         self.package(self[krate].package)
     }
 
+    /// The package that a path is in: the innermost one around it.
+    pub(crate) fn package_around(&self, path: &TreePath) -> Option<&Package> {
+        let around = self.packages.iter();
+        let around = around.filter(|package| path.strip_prefix(&package.directory).is_some());
+        around.max_by_key(|package| package.directory.as_str().len())
+    }
+
     /// The manifest of a package.
     pub(crate) fn manifest_of(&self, package: usize) -> TreePath {
         let path = self.package(package).directory.join("Cargo.toml");

@@ -363,6 +363,8 @@ pub struct World {
     pub(super) aliases: OnceLock<FxHashMap<ItemId, ItemId>>,
     /// The items by their modules and names, sorted when one is first asked for.
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
+    /// The macros by their names; filled when one is first asked for.
+    pub(super) macros_by_name: OnceLock<FxHashMap<String, Vec<ItemId>>>,
     /// Who has a method by its name; read when it is first asked for.
     pub(crate) method_homes: OnceLock<MethodHomes>,
     /// The methods that macros call; read when they are first asked for.
@@ -476,6 +478,34 @@ impl World {
         let sym = self.names.get(name);
         let names = &self[self.space_of(module)].names;
         sym.and_then(|sym| names.get(&sym)).unwrap_or_default()
+    }
+
+    /// The macros of the tree that have a name.
+    pub(crate) fn macros_named(&self, name: &str) -> &[ItemId] {
+        let named = self.macros_by_name.get_or_init(|| {
+            let mut found: FxHashMap<String, Vec<ItemId>> = FxHashMap::default();
+            for (at, item) in self.items.iter().enumerate() {
+                if item.kind == ItemKind::Macro {
+                    let own = found.entry(item.name.clone()).or_default();
+                    own.push(ItemId(id(at)));
+                }
+            }
+            found
+        });
+        named.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a glob of a module may bring a trait to others, whose methods may be called without its name.
+    pub(crate) fn may_give_traits(&self, module: ModuleId) -> bool {
+        let space = self.space(module);
+        let brought = space.names.values().flatten();
+        let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
+        space.opaque
+            || brought.any(|binding| match binding.res {
+                Res::Item(item) => self[item].kind == ItemKind::Trait,
+                Res::External(_) => true,
+                _ => false,
+            })
     }
 
     /// The bodies of a module.

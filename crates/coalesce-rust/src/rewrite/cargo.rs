@@ -17,15 +17,13 @@ pub(super) use unneeded::tell as tell_unneeded;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::package::is_procedural;
-use coalesce_model::{
-    Edit, Finding, Rewrite, Subject as Named, Texts, TreePath, Unproven, finding::codes,
-};
+use coalesce_model::{Edit, Finding, Rewrite, Subject, Texts, TreePath, Unproven, finding::codes};
 
 use super::{
     conditions::conditions_at,
     cycles::{self, Edge},
     mapping::{Mapping, refusal},
-    needs::{Because, Needs, Purpose, Subject},
+    needs::{Because, NeededThing, Needs, Purpose},
     packages::Book,
     place::Place,
     tests_only::serves_tests,
@@ -155,18 +153,18 @@ fn placed(rewrites: Vec<Rewrite>, edits: &BTreeMap<TreePath, Vec<Edit>>) -> Vec<
 }
 
 /// What the package of a place needs of a subject and does not have.
-fn what_is_missing(mapping: &Mapping<'_>, subject: Subject, user: &Place) -> Option<Gets> {
+fn what_is_missing(mapping: &Mapping<'_>, subject: NeededThing, user: &Place) -> Option<Gets> {
     let world = mapping.world;
     let krate = &world[user.krate];
     let kind = kind_for(mapping, subject, user, krate.kind);
     let package = mapping.package_after(krate.package);
     let wanted = match subject {
-        Subject::Crate(of, _) => tree_package(mapping, (package, kind), of),
-        Subject::External(name, source, _) => {
+        NeededThing::Crate(of, _) => tree_package(mapping, (package, kind), of),
+        NeededThing::External(name, source, _) => {
             let name = world.names.text(name).to_string();
             outside_package(mapping, (package, kind), &name, source)
         }
-        Subject::Module(_) | Subject::Item(_) => None,
+        NeededThing::Module(_) | NeededThing::Item(_) => None,
     };
     Some(Gets {
         package,
@@ -185,7 +183,7 @@ fn wishes(
     let all = needs.dependencies();
     let all = all.flat_map(|(subject, users)| users.iter().map(move |user| (subject, user)));
     for (subject, user) in all {
-        if let Subject::Crate(of, _) = subject {
+        if let NeededThing::Crate(of, _) = subject {
             refusals.extend(of_itself(mapping, user, of, needs));
             refusals.extend(of_program(mapping, user, of, needs));
         }
@@ -195,7 +193,7 @@ fn wishes(
         let by = mapping.name_of(user);
         let wish = wishes.entry(gets).or_insert_with(|| Wish::by(&by));
         wish.conditions.insert(conditions_at(mapping, user));
-        if let Subject::Crate(of, _) = subject {
+        if let NeededThing::Crate(of, _) = subject {
             let because = needs.because(of, user);
             wish.because
                 .extend(because.map(|one| (by.clone(), one.clone())));
@@ -216,13 +214,13 @@ fn wishes(
 /// The table for what code of a target needs.
 fn kind_for(
     mapping: &Mapping<'_>,
-    subject: Subject,
+    subject: NeededThing,
     user: &Place,
     target: TargetKind,
 ) -> DependencyKind {
     let documents = matches!(
         subject,
-        Subject::Crate(_, Purpose::Documents) | Subject::External(_, _, Purpose::Documents)
+        NeededThing::Crate(_, Purpose::Documents) | NeededThing::External(_, _, Purpose::Documents)
     );
     match target {
         TargetKind::Lib | TargetKind::Bin if documents || is_test(mapping, user) => {
@@ -314,8 +312,8 @@ fn sources(mapping: &Mapping<'_>) -> BTreeSet<usize> {
     let world = mapping.world;
     let modules = mapping.changes.iter().flat_map(|change| {
         let name = match change.subject {
-            Named::Module => change.from.as_str(),
-            Named::Item => change.from.rsplit_once("::").map_or("", |(home, _)| home),
+            Subject::Module => change.from.as_str(),
+            Subject::Item => change.from.rsplit_once("::").map_or("", |(home, _)| home),
         };
         world.modules_named(name)
     });

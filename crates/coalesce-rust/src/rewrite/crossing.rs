@@ -6,6 +6,7 @@ mod coherence;
 mod drops;
 mod editions;
 mod known_makers;
+mod non_exhaustive;
 mod replaced_features;
 mod rust_versions;
 mod temporaries;
@@ -247,23 +248,6 @@ impl Check<'_> {
         }
     }
 
-    /// `#[non_exhaustive]` binds other crates: what uses the type from outside must not list all of it.
-    fn non_exhaustive(&mut self, piece: &Piece) {
-        let world = self.mapping.world;
-        let to = world[piece.to].name.clone();
-        let stays = self.is_named_in(piece, &|_, after| after != piece.to);
-        if stays {
-            self.words(piece, &mut |word, _| {
-                (word == "non_exhaustive").then(|| {
-                    format!(
-                        "it is named outside of `{to}`, where a literal or a `match` may not list all of \
-                         its fields or variants any more"
-                    )
-                })
-            });
-        }
-    }
-
     /// Tests of a library that have what moves by a package which is built on the library itself: as a
     /// test the library is compiled once more, and a type of the one is none of the other.
     fn two_of_one(&mut self, piece: &Piece) {
@@ -338,7 +322,8 @@ impl Check<'_> {
         }
         self.variables(&gate, piece);
         self.methods_of_libraries(piece);
-        self.non_exhaustive(piece);
+        self.left_by_non_exhaustive(piece);
+        self.leaves_non_exhaustive(piece);
         self.two_of_one(piece);
     }
 

@@ -12,7 +12,7 @@ use super::{
     follow::Following,
     lines, links,
     mapping::{Mapping, refusal},
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     packages,
     place::Place,
     spell::{Outcome, Respelling, spelled, written},
@@ -39,7 +39,7 @@ impl Told {
     /// Notes that the package of a place needs another one.
     pub fn depend(&mut self, krate: CrateId, here: &Place, because: Because) {
         if krate != here.krate {
-            let need = Need::new(Subject::Crate(krate, Purpose::Code), here.clone());
+            let need = Need::new(NeededThing::Crate(krate, Purpose::Code), here.clone());
             self.needs.push(need.because(because));
         }
     }

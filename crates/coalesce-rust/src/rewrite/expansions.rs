@@ -14,7 +14,7 @@ use super::{
     draft::span_of,
     items::moving::{Chunk, Set},
     mapping::Mapping,
-    needs::{Need, Subject},
+    needs::{Need, NeededThing},
     place::Place,
     scan::Borrow,
     spell::{Speller, spelled},
@@ -374,7 +374,7 @@ impl<'w> Bodies<'w, '_> {
             .filter(|_| node.kind != ItemKind::Macro);
         let seen = |reach: Reach| speller.sees(here, reach, node.module);
         if reach.is_some_and(|reach| !seen(reach)) {
-            let need = Need::new(Subject::Item(item), here.clone());
+            let need = Need::new(NeededThing::Item(item), here.clone());
             self.made.needs.push(need);
         }
     }

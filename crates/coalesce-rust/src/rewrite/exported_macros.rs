@@ -10,7 +10,7 @@ use super::{
     items::{arrive::at_end, is_exported, moving, reexport_of_macro},
     lines,
     mapping::Mapping,
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     place::Place,
     spell::{Respelling, spelled},
 };
@@ -204,7 +204,7 @@ impl KeptMacros {
             mapping.name_of(&Place::root(one.to)),
             one.name
         ));
-        let need = Need::new(Subject::Crate(one.to, Purpose::Code), here);
+        let need = Need::new(NeededThing::Crate(one.to, Purpose::Code), here);
         self.needs.push(need.because(because));
     }
 }
@@ -219,7 +219,7 @@ pub(super) fn keep(mapping: &Mapping<'_>) -> KeptMacros {
         };
         let here = Place::root(one.from);
         kept.needs.push(
-            Need::new(Subject::Crate(one.to, Purpose::Code), here)
+            Need::new(NeededThing::Crate(one.to, Purpose::Code), here)
                 .because(Because::Shim(one.change.from.clone())),
         );
         let text = reexport(mapping, &one, request);

@@ -2,38 +2,38 @@
 //! bring by shorter ones.
 
 mod documentation;
-mod ways;
+mod imports;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Texts, TreePath};
 
-pub(super) use self::documentation::{documentation, documented_module};
-use self::ways::{Spelling, Ways};
+pub(super) use self::documentation::{documentation, documented_modules, included_documents};
+use self::imports::{FragmentImports, Spelling};
 use super::{
     mapping::Mapping,
     mentions,
     spell::written,
     use_tree::{self, LeafChange},
 };
-use crate::facts::{self, LeafKind, Segment, SourceFacts, UseDeclaration};
+use crate::facts::{self, LeafKind, Namespaces, Segment, SourceFacts, UseDeclaration};
 
 /// The references of a piece of code to what moves, and the edit of each.
 pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)> {
     let parsed = facts::document_code(code);
     let is_parsed = parsed.is_some();
     let facts = parsed.unwrap_or_else(|| facts::source_facts(code));
-    let mut ways = Ways::new(mapping, &facts);
+    let mut imports = FragmentImports::new(mapping, &facts);
     let mut found = Vec::new();
     for (at, path) in facts.paths.iter().enumerate() {
         let segments = facts.segments(path.segments);
-        let spelling = match renamed(mapping, &facts, segments) {
-            Some((from, to)) if !ways.is_bound(path) => Some(Spelling {
+        let spelling = match renamed(mapping, &facts, (segments, path.namespaces)) {
+            Some((from, to)) if !imports.is_bound(path) => Some(Spelling {
                 from,
                 to,
                 len: segments.len(),
             }),
-            _ if is_parsed => ways.follow(at),
+            _ if is_parsed => imports.follow(at),
             _ => None,
         };
         let Some(Spelling { from, to, len }) = spelling else {
@@ -45,16 +45,21 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)>
             found.push((rewrite_of(span, from, &to), Edit::replace(span, to)));
         }
     }
-    let spent = ways.spent();
+    let spent = imports.spent();
     for declaration in &facts.uses {
-        found.extend(rewrite_imports(&ways, (&facts, code), declaration, &spent));
+        found.extend(rewrite_imports(
+            &imports,
+            (&facts, code),
+            declaration,
+            &spent,
+        ));
     }
     found
 }
 
 /// The same of what one `use` declaration imports; `spent` are the leaves that bring nothing more of use.
 fn rewrite_imports(
-    ways: &Ways<'_>,
+    imports: &FragmentImports<'_>,
     (facts, code): (&SourceFacts, &str),
     declaration: &UseDeclaration,
     spent: &BTreeMap<u32, (String, String)>,
@@ -69,7 +74,8 @@ fn rewrite_imports(
             first.get_or_insert_with(|| rewrite_of(leaf.span, from.clone(), to));
             continue;
         }
-        let new = renamed(ways.mapping, facts, segments).or_else(|| ways.follow_import(at));
+        let new = renamed(imports.mapping, facts, (segments, Namespaces::ALL))
+            .or_else(|| imports.follow_import(at));
         let Some((from, to)) = new else {
             continue;
         };
@@ -90,9 +96,9 @@ fn rewrite_imports(
 fn renamed(
     mapping: &Mapping<'_>,
     facts: &SourceFacts,
-    segments: &[Segment],
+    (segments, wanted): (&[Segment], Namespaces),
 ) -> Option<(String, String)> {
-    mentions::full_name(mapping, &names_of(facts, segments).join("::"))
+    mentions::full_name_in(mapping, &names_of(facts, segments).join("::"), wanted)
 }
 
 /// The names of segments, as code writes them.

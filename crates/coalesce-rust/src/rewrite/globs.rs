@@ -14,7 +14,7 @@ use coalesce_model::{ByteSpan, Edit, TreePath, Unproven, UnprovenKind};
 use super::{
     macro_methods::called_names,
     method_calls::{self, calls::Called},
-    needs::{Need, Subject},
+    needs::{Need, NeededThing},
     place::Place,
     spell::{Speller, spelled},
     traits::{self, Demand},
@@ -360,8 +360,8 @@ pub(super) fn import_of(
     let subject = match binding.res {
         // Macros are seen by where they stand.
         Res::Item(item) if is_macro(speller.mapping.world, item) => return None,
-        Res::Item(item) => Subject::Item(item),
-        Res::Module(module) => Subject::Module(module),
+        Res::Item(item) => NeededThing::Item(item),
+        Res::Module(module) => NeededThing::Module(module),
         _ => return None,
     };
     needs.push(Need::new(subject, by.clone()));

@@ -2,7 +2,7 @@
 //! it goes.
 
 use super::{
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     place::Place,
     spell::{Respelling, Speller},
     standard,
@@ -22,10 +22,10 @@ impl Speller<'_> {
         }
         for need in needs {
             match &mut need.subject {
-                Subject::Crate(_, purpose) | Subject::External(_, _, purpose) => {
+                NeededThing::Crate(_, purpose) | NeededThing::External(_, _, purpose) => {
                     *purpose = Purpose::Documents;
                 }
-                Subject::Module(_) | Subject::Item(_) => {}
+                NeededThing::Module(_) | NeededThing::Item(_) => {}
             }
         }
     }
@@ -135,8 +135,12 @@ impl Speller<'_> {
     pub fn outside(&self, source: CrateId, name: &str, here: &Place) -> Option<Need> {
         let standard = ["std", "core", "alloc", "proc_macro", "test"];
         let sym = self.world().names.get(name)?;
-        (!standard.contains(&name) && source != here.krate)
-            .then(|| Need::new(Subject::External(sym, source, Purpose::Code), here.clone()))
+        (!standard.contains(&name) && source != here.krate).then(|| {
+            Need::new(
+                NeededThing::External(sym, source, Purpose::Code),
+                here.clone(),
+            )
+        })
     }
 
     /// A path that reads so from anywhere in one crate, as a place in another one says it.
@@ -162,7 +166,7 @@ impl Speller<'_> {
         } else {
             rename_first(&mut path, Some(&self.name_of_crate(here.krate, target)));
             let because = Because::Names(path.join("::"));
-            let need = Need::new(Subject::Crate(target, Purpose::Code), here.clone());
+            let need = Need::new(NeededThing::Crate(target, Purpose::Code), here.clone());
             needs.push(need.because(because));
         }
         self.see_path(target, &path, here, needs);

@@ -13,7 +13,7 @@ use super::{
     lines,
     macro_scope::is_seen,
     mapping::Mapping,
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     place::Place,
     spell::written,
 };
@@ -92,7 +92,7 @@ impl<'a> Paths<'a> {
         speller.chain(&at, here, &mut self.needs);
         if crosses {
             let named = format!("{}::{}", self.mapping.name_of(&at), node.name);
-            let need = Need::new(Subject::Crate(at.krate, Purpose::Code), here.clone());
+            let need = Need::new(NeededThing::Crate(at.krate, Purpose::Code), here.clone());
             self.needs.push(need.because(Because::Names(named)));
         }
         let mut path = speller.rooted_in(here.krate, &at);

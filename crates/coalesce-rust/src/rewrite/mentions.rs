@@ -16,8 +16,8 @@ use super::{
     structure::Structure,
 };
 use crate::{
-    facts::{Include, Origin, SourceFacts},
-    resolve::{CrateId, FileId, ModuleId},
+    facts::{Include, Namespaces, Origin, SourceFacts},
+    resolve::{CrateId, FileId, ModuleId, Res},
 };
 
 /// Adds the edits of one file.
@@ -192,8 +192,10 @@ impl Pass<'_> {
             None => self.mapping.after(module).krate,
         };
         let (old, new) = (self.package(), self.package_of(krate));
+        let world = self.mapping.world;
         let is_in = |path: &TreePath, package: &TreePath| {
-            package.is_root() || path.strip_prefix(package).is_some()
+            let around = world.package_around(path);
+            around.is_some_and(|around| around.directory == *package)
         };
         let to = self.moved(target);
         let is_apart = old != new && is_in(target, &old) && !is_in(to, &new);
@@ -305,11 +307,25 @@ impl Pass<'_> {
 /// The full name that a text has after, where it is exactly the name of something that moves: what
 /// it names before, and the text after.
 pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, String)> {
-    if let Some(to) = item_name(mapping, name) {
+    full_name_in(mapping, name, Namespaces::ALL)
+}
+
+/// The same of a path whose last name is looked for in some namespaces alone.
+pub(super) fn full_name_in(
+    mapping: &Mapping<'_>,
+    name: &str,
+    wanted: Namespaces,
+) -> Option<(String, String)> {
+    if let Some(to) = item_name(mapping, name, wanted) {
         return Some((name.to_owned(), to));
     }
     let names: Vec<&str> = name.split("::").collect();
-    let (count, module) = module_of(mapping, &names)?;
+    let (mut count, mut module) = module_of(mapping, &names)?;
+    // `kit::pool()` calls a function beside the module.
+    if count == names.len() && !wanted.meets(Namespaces::TYPE) {
+        module = mapping.world[module].parent?;
+        count -= 1;
+    }
     if !mapping.is_changed(module) {
         return None;
     }
@@ -330,16 +346,34 @@ pub(super) fn full_name(mapping: &Mapping<'_>, name: &str) -> Option<(String, St
 }
 
 /// The full name after of an item that moves, or of something below it.
-fn item_name(mapping: &Mapping<'_>, name: &str) -> Option<String> {
+fn item_name(mapping: &Mapping<'_>, name: &str, wanted: Namespaces) -> Option<String> {
     let items = mapping
         .changes
         .iter()
         .filter(|change| change.subject == Subject::Item);
     items.into_iter().find_map(|change| {
         let rest = name.strip_prefix(change.from.as_str())?;
-        let whole = rest.is_empty() || rest.starts_with("::");
-        whole.then(|| format!("{}{rest}", change.to))
+        let wanted = match rest {
+            "" => wanted,
+            _ if rest.starts_with("::") => Namespaces::TYPE,
+            _ => return None,
+        };
+        let stands_there = stands_in(mapping, &change.from, wanted);
+        stands_there.then(|| format!("{}{rest}", change.to))
     })
+}
+
+/// Whether an item may be meant by its name where that is looked for in some namespaces.
+fn stands_in(mapping: &Mapping<'_>, name: &str, wanted: Namespaces) -> bool {
+    let world = mapping.world;
+    let Some((home, own)) = name.rsplit_once("::") else {
+        return true;
+    };
+    let homes = world.modules_named(home).into_iter();
+    let bound = homes.flat_map(|home| world.bindings(home, own));
+    let bound = bound.filter(|one| one.import.is_none() && matches!(one.res, Res::Item(_)));
+    let mut bound = bound.peekable();
+    bound.peek().is_none() || bound.any(|one| one.namespaces.meets(wanted))
 }
 
 /// The module that a full name leads into, and how many of its segments name it.

@@ -11,6 +11,7 @@ mod conditions;
 mod crossing;
 mod cycles;
 mod declarations;
+mod disallowed;
 mod draft;
 mod expansions;
 mod exported_macros;
@@ -24,12 +25,14 @@ mod heads;
 mod idle_globs;
 mod idle_imports;
 mod implicit;
+mod inception;
 mod items;
 mod layout;
 mod libraries;
 mod lines;
 mod links;
 mod macro_arms;
+mod macro_docs;
 mod macro_methods;
 mod macro_paths;
 mod macro_scope;
@@ -44,6 +47,7 @@ mod needs;
 mod older_syntax;
 mod own_place;
 mod packages;
+mod packed_files;
 mod partial_paths;
 mod place;
 mod prose;
@@ -106,18 +110,27 @@ pub(crate) fn rewrite(
         let mapping = Mapping::new(&graph.world, changes, texts);
         prose::tell(&mapping, options.prose, &mut plan);
         partial_paths::tell(&mapping, &mut plan);
+        macro_docs::tell(&mapping, &mut plan);
+        inception::tell(&mapping, &mut plan);
+        packed_files::tell(&mapping, &mut plan);
     }
     plan
 }
 
-/// The references of a piece of code, and the edits that follow.
-pub(crate) fn rewrite_fragment(
+/// The references of pieces of code, and the edits that follow.
+pub(crate) fn rewrite_fragments(
     graph: &RustGraph,
     changes: &[Change],
-    code: &str,
-) -> Vec<(Rewrite, Edit)> {
+    codes: &[&str],
+) -> Vec<Vec<(Rewrite, Edit)>> {
+    if codes.is_empty() {
+        return Vec::new();
+    }
     let mapping = Mapping::new(&graph.world, changes, &fragment::NoTexts);
-    fragment::rewrite(&mapping, code)
+    let codes = codes.iter();
+    codes
+        .map(|code| fragment::rewrite(&mapping, code))
+        .collect()
 }
 
 /// What a document is that code has for its documentation.
@@ -127,7 +140,10 @@ pub(crate) fn documentation(
     path: &TreePath,
     texts: &dyn Texts,
 ) -> Option<Documentation> {
-    let home = fragment::documented_module(&graph.world, path)?;
+    let homes = fragment::documented_modules(&graph.world, path);
+    if homes.is_empty() {
+        return None;
+    }
     let mapping = Mapping::new(&graph.world, changes, texts);
-    fragment::documentation(&mapping, (path, home))
+    fragment::documentation(&mapping, (path, &homes))
 }

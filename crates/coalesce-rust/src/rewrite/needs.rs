@@ -8,7 +8,7 @@ use crate::resolve::{CrateId, ItemId, ModuleId, Sym};
 
 /// What has to be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Subject {
+pub(super) enum NeededThing {
     /// The declaration of a module.
     Module(ModuleId),
     /// The definition of an item.
@@ -31,7 +31,7 @@ pub(super) enum Purpose {
 /// That something has to be seen from a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Need {
-    pub subject: Subject,
+    pub subject: NeededThing,
     /// The module after the changes that names it.
     pub by: Place,
     /// What there asks for it, for people.
@@ -39,7 +39,7 @@ pub(super) struct Need {
 }
 
 impl Need {
-    pub fn new(subject: Subject, by: Place) -> Self {
+    pub fn new(subject: NeededThing, by: Place) -> Self {
         let because = None;
         Self {
             subject,
@@ -67,7 +67,7 @@ pub(super) enum Because {
 /// All needs, by what has to be seen.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    pub by_subject: BTreeMap<Subject, BTreeSet<Place>>,
+    pub by_subject: BTreeMap<NeededThing, BTreeSet<Place>>,
     because: BTreeMap<(CrateId, Place), BTreeSet<Because>>,
 }
 
@@ -80,7 +80,7 @@ pub(super) enum Width {
 impl Needs {
     pub fn extend(&mut self, needs: Vec<Need>) {
         for need in needs {
-            if let (Subject::Crate(of, _), Some(because)) = (need.subject, need.because) {
+            if let (NeededThing::Crate(of, _), Some(because)) = (need.subject, need.because) {
                 let known = self.because.entry((of, need.by.clone())).or_default();
                 known.insert(because);
             }
@@ -90,12 +90,14 @@ impl Needs {
     }
 
     /// What packages have to depend on, and the modules that need it.
-    pub fn dependencies(&self) -> impl Iterator<Item = (Subject, &BTreeSet<Place>)> {
+    pub fn dependencies(&self) -> impl Iterator<Item = (NeededThing, &BTreeSet<Place>)> {
         let all = self
             .by_subject
             .iter()
             .map(|(subject, users)| (*subject, users));
-        all.filter(|(subject, _)| matches!(subject, Subject::Crate(..) | Subject::External(..)))
+        all.filter(|(subject, _)| {
+            matches!(subject, NeededThing::Crate(..) | NeededThing::External(..))
+        })
     }
 
     /// Why a module needs a library.
@@ -105,7 +107,7 @@ impl Needs {
     }
 
     /// The least that all users of a subject defined at `home` need.
-    pub fn width(&self, subject: Subject, home: &Place) -> Width {
+    pub fn width(&self, subject: NeededThing, home: &Place) -> Width {
         let mut reach = home.clone();
         for user in self.by_subject.get(&subject).into_iter().flatten() {
             match reach.common(user) {

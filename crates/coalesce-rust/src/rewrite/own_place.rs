@@ -9,12 +9,13 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Finding, LineIndex, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 
+mod debug_texts;
 mod type_names;
 
-use self::type_names::message_of;
+use self::{debug_texts::DebugPlace, type_names::message_of};
 use super::relocation::{Piece, Relocation};
 use crate::{
     facts::{Item, ItemKind, QUOTES},
@@ -56,6 +57,8 @@ pub(super) fn places(relocation: &Relocation<'_>) -> OwnPlaces {
         notes: Vec::new(),
         without_includes: BTreeSet::new(),
         used: OnceCell::new(),
+        debugs: OnceCell::new(),
+        types_by_name: OnceCell::new(),
     };
     for piece in &relocation.pieces {
         reader.piece(piece);
@@ -249,6 +252,10 @@ struct Reader<'r> {
     without_includes: BTreeSet<FileId>,
     /// Items that something names outside of their own definitions; worked out when one asks.
     used: OnceCell<BTreeSet<ItemId>>,
+    /// Where sources write what `Debug` says; looked for when one asks.
+    debugs: OnceCell<Vec<DebugPlace>>,
+    /// Types and aliases by their names; filled when one asks.
+    types_by_name: OnceCell<BTreeMap<String, Vec<ItemId>>>,
 }
 
 impl Reader<'_> {
@@ -275,6 +282,7 @@ impl Reader<'_> {
         }
         let crosses = mapping.krate(piece.from) != piece.to.krate;
         self.included_beside(piece);
+        self.marks(piece, &text);
         let mut targets = None;
         let documents = documents(&text, piece.span);
         let spoken = spoken_in(&text, piece.span);
@@ -431,6 +439,35 @@ impl Reader<'_> {
         if set && self.is_used(piece.file, call.span) {
             let why = format!("`{name}` is what it says for the package that is compiled");
             self.tell(&world[piece.file].path, call.span, name, why);
+        }
+    }
+
+    /// Marks that go along, by which a document shows a part of the file that they leave: `// ANCHOR: name`, and
+    /// `{{#include ../src/a.rs:name}}`.
+    fn marks(&mut self, piece: &Piece, text: &str) {
+        let is_whole = piece.span.len() as usize == text.len();
+        let said = piece.span.of(text).filter(|said| said.contains("ANCHOR"));
+        let Some(said) = said.filter(|_| !is_whole) else {
+            return;
+        };
+        let path = self.world[piece.file].path.clone();
+        for line in said.lines() {
+            let Some((_, name)) = line.split_once("ANCHOR: ") else {
+                continue;
+            };
+            let shown = format!("{}:{}", path.file_name(), name.trim());
+            let mut paths = self.texts.paths().iter();
+            let shows = paths.find(|path| {
+                let text = self.texts.text(path);
+                text.is_some_and(|text| text.contains("{{#") && text.contains(&shown))
+            });
+            if let Some(shows) = shows.cloned() {
+                let at = name.as_ptr().addr() - text.as_ptr().addr();
+                let span = ByteSpan::from_range(at..at + name.len());
+                let why =
+                    format!("{shows} shows what stands behind this mark, and it leaves the file");
+                self.tell(&path, span, name.trim(), why);
+            }
         }
     }
 
@@ -600,96 +637,6 @@ impl Reader<'_> {
             }
         }
     }
-
-    /// Who may read what `Debug` writes of a type: a text that says its name, or something that keeps such texts.
-    fn debug_text(&self, name: &str) -> Option<String> {
-        if self.is_said_in_texts(name) {
-            return Some("a text of the tree says it".to_owned());
-        }
-        let mut files = self.texts.paths().iter();
-        if let Some(path) = files.find(|path| self.is_expected_in(path, name)) {
-            return Some(format!("{path} says it"));
-        }
-        let mut sources = self.world.sources();
-        sources.find_map(|(_, source)| {
-            let text = self.texts.text(&source.path)?;
-            let at = keeps_debug(&text)?;
-            let line = LineIndex::new(&text).line_number(at.start);
-            Some(format!(
-                "{}:{line} writes what `Debug` says of something",
-                source.path
-            ))
-        })
-    }
-
-    /// Whether a file that is no source, and no document, says a name, as one with an expected output does.
-    fn is_expected_in(&self, path: &TreePath, name: &str) -> bool {
-        let other = ["lock", "md", "rs", "rst", "toml"];
-        if path.extension().is_some_and(|one| other.contains(&one)) {
-            return false;
-        }
-        let text = self.texts.text(path).filter(|text| text.contains(name));
-        text.is_some_and(|text| {
-            let words = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            words.iter().any(|word| word.span.of(&text) == Some(name))
-        })
-    }
-
-    /// Whether some text between quotes says a name.
-    fn is_said_in_texts(&self, name: &str) -> bool {
-        self.world.sources().any(|(_, source)| {
-            let text = self.texts.text(&source.path);
-            let Some(text) = text.filter(|text| text.contains(name)) else {
-                return false;
-            };
-            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            let mut said = tokens.iter().filter_map(|token| match token.kind {
-                TokenKind::Text { content } => Some(content),
-                _ => None,
-            });
-            said.any(|content| {
-                let words = lexer::tokens(&text, content);
-                words.iter().any(|word| word.span.of(&text) == Some(name))
-            })
-        })
-    }
-}
-
-/// Macros whose text a program keeps, or writes where another one may read it.
-const WRITING: [&str; 8] = [
-    "eprint",
-    "eprintln",
-    "format",
-    "format_args",
-    "print",
-    "println",
-    "write",
-    "writeln",
-];
-
-/// Where a source writes or keeps what `Debug` writes: by `format!`, `println!` and their like, or in a snapshot. What is
-/// logged or panicked with is for people.
-fn keeps_debug(text: &str) -> Option<ByteSpan> {
-    // Whatever stands before it: `{:#?}`, `{:02x?}`, `{value:>10?}`.
-    let holds = |text: &str| text.contains("?}");
-    if !holds(text) && !text.contains("_debug") && !text.contains("dbg!") {
-        return None;
-    }
-    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
-    tokens.iter().enumerate().find_map(|(at, token)| {
-        let word = token.span.of(text)?;
-        let is_snapshot = word.ends_with("debug_snapshot") || word.ends_with("debug_eq");
-        let makes_text = WRITING.contains(&word)
-            && tokens.get(at + 1).is_some_and(|next| next.is(b'!'))
-            && lexer::closing(&tokens, at + 2)
-                .and_then(|close| tokens.get(at + 2..close))
-                .is_some_and(|inside| {
-                    let mut texts = inside.iter().filter_map(|one| one.span.of(text));
-                    texts.any(holds)
-                });
-        let is_shown = word == "dbg" && tokens.get(at + 1).is_some_and(|next| next.is(b'!'));
-        (is_snapshot || is_shown || makes_text).then_some(token.span)
-    })
 }
 
 /// Whether a text reads the targets of log records.

@@ -1,17 +1,17 @@
 //! Paths of files that move or go, as a part of texts and comments: a program may open what it puts together from one, as
 //! in `format!("{root}/src/pool.rs")`. Texts that are such a path as a whole follow in `mentions`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use aho_corasick::AhoCorasick;
 use coalesce_model::{
     ByteSpan, Form, LanguagePlan, NotRewritten, TreePath, Unproven, UnprovenKind,
 };
-use memchr::memmem::Finder;
 use rayon::prelude::*;
 
 use super::{
     mapping::Mapping,
-    prose::{overlap, token_at},
+    prose::{finder_of, overlap, token_at},
 };
 use crate::{
     lexer::{self, TokenKind},
@@ -43,36 +43,30 @@ struct PathMention {
 
 /// The paths of files that move or go; one name alone may be any file's.
 struct LeavingPaths {
-    from_root: Vec<Finder<'static>>,
+    from_root: Option<AhoCorasick>,
     /// The same from the folders of their packages, which the code of those says.
-    by_package: BTreeMap<TreePath, Vec<Finder<'static>>>,
+    by_package: BTreeMap<TreePath, AhoCorasick>,
+}
+
+/// Finds any of several paths; `None` where there are none.
+fn finder<'p>(paths: impl Iterator<Item = &'p str>) -> Option<AhoCorasick> {
+    let paths: Vec<&str> = paths.filter(|path| path.contains('/')).collect();
+    finder_of(&paths)
 }
 
 impl LeavingPaths {
     fn of(mapping: &Mapping<'_>, plan: &LanguagePlan) -> Self {
-        let kept: BTreeSet<&TreePath> = plan.creates.iter().map(|new| &new.path).collect();
-        let moved = plan.moves.iter().map(|file| &file.from);
-        let leaving = moved.chain(&plan.deletes);
-        let leaving = leaving.filter(|path| !kept.contains(path));
-        let leaving: BTreeSet<&TreePath> = leaving.collect();
-        let finder = |path: &str| {
-            path.contains('/')
-                .then(|| Finder::new(path.as_bytes()).into_owned())
-        };
-        let from_root = leaving.iter().filter_map(|path| finder(path.as_str()));
+        let leaving = plan.leaving_paths();
+        let from_root = leaving.iter().map(|path| path.as_str());
         let packages = mapping.world.packages.iter();
         let packages = packages.filter(|package| !package.directory.is_root());
-        let by_package = packages.map(|package| {
-            let below = leaving
-                .iter()
-                .filter_map(|path| path.strip_prefix(&package.directory));
-            (
-                package.directory.clone(),
-                below.filter_map(finder).collect(),
-            )
+        let by_package = packages.filter_map(|package| {
+            let below = leaving.iter();
+            let below = below.filter_map(|path| path.strip_prefix(&package.directory));
+            Some((package.directory.clone(), finder(below)?))
         });
         Self {
-            from_root: from_root.collect(),
+            from_root: finder(from_root),
             by_package: by_package.collect(),
         }
     }
@@ -86,7 +80,7 @@ impl LeavingPaths {
         let body = source.bodies.first();
         let krate = body.map(|body| world[world[*body].module].krate);
         let own = krate.and_then(|krate| self.by_package.get(&world.package_of(krate).directory));
-        let finders = self.from_root.iter().chain(own.into_iter().flatten());
+        let finders = self.from_root.iter().chain(own);
         let places = places_in(&text, finders).into_iter();
         let found = places.filter_map(|(span, is_data)| {
             Some(PathMention {
@@ -103,13 +97,10 @@ impl LeavingPaths {
 /// Where a text has one of some paths in a comment or a literal, and whether that is data.
 fn places_in<'f>(
     text: &str,
-    finders: impl Iterator<Item = &'f Finder<'static>>,
+    finders: impl Iterator<Item = &'f AhoCorasick>,
 ) -> Vec<(ByteSpan, bool)> {
-    let spans = finders.flat_map(|finder| {
-        let length = finder.needle().len();
-        let found = finder.find_iter(text.as_bytes());
-        found.map(move |at| ByteSpan::from_range(at..at + length))
-    });
+    let found = finders.flat_map(|finder| finder.find_overlapping_iter(text));
+    let spans = found.map(|found| ByteSpan::from_range(found.range()));
     let mut spans: Vec<ByteSpan> = spans.filter(|span| is_path_alone(text, *span)).collect();
     if spans.is_empty() {
         return Vec::new();

@@ -1,6 +1,7 @@
 //! Full names of what changes in comments, in documentation that is no code, and inside of texts: comments and
 //! documentation change when that is asked for, texts of a program never do. What stays is told.
 
+use aho_corasick::AhoCorasick;
 use coalesce_model::{
     ByteSpan, Change, Edit, Evidence, Form, LanguagePlan, NotRewritten, Rewrite, Safety, TreePath,
 };
@@ -16,16 +17,23 @@ use crate::{
 /// Follows the names in the comments of all files where `follow` says so, and tells all others.
 pub(super) fn tell(mapping: &Mapping<'_>, follow: bool, plan: &mut LanguagePlan) {
     let needles: Vec<String> = mapping.changes.iter().map(needle_of).collect();
-    let needles: Vec<memmem::Finder<'_>> = needles
-        .iter()
-        .map(|needle| memmem::Finder::new(needle.as_bytes()))
-        .collect();
+    let Some(needles) = finder_of(&needles) else {
+        return;
+    };
     let files: Vec<FileId> = mapping.world.sources().map(|(file, _)| file).collect();
     let read = |file: FileId| mentions_in(mapping, file, &needles);
     let found: Vec<ProseMention> = files.into_par_iter().flat_map_iter(read).collect();
     for mention in found {
         put(mention, follow, plan);
     }
+}
+
+/// Finds any of several texts; `None` where there are none.
+pub(super) fn finder_of<T: AsRef<[u8]>>(texts: &[T]) -> Option<AhoCorasick> {
+    (!texts.is_empty()).then(|| {
+        AhoCorasick::new(texts)
+            .expect("invariant: names and paths of a tree that was read are fewer than 2³¹ states")
+    })
 }
 
 /// What stands in every text that says the name of what changes, with or without its crate.
@@ -49,19 +57,14 @@ struct ProseMention {
     in_text: bool,
 }
 
-fn mentions_in(
-    mapping: &Mapping<'_>,
-    file: FileId,
-    needles: &[memmem::Finder<'_>],
-) -> Vec<ProseMention> {
+fn mentions_in(mapping: &Mapping<'_>, file: FileId, needles: &AhoCorasick) -> Vec<ProseMention> {
     let path = &mapping.world[file].path;
     let Some(text) = mapping.texts.text(path) else {
         return Vec::new();
     };
     let mut spans: Vec<ByteSpan> = needles
-        .iter()
-        .flat_map(|needle| needle.find_iter(text.as_bytes()))
-        .filter_map(|at| path_around(&text, at))
+        .find_overlapping_iter(&*text)
+        .filter_map(|found| path_around(&text, found.start()))
         .collect();
     if spans.is_empty() {
         return Vec::new();

@@ -9,9 +9,9 @@ use coalesce_model::{
 };
 
 use super::{
-    conditions, layout,
+    conditions, disallowed, layout,
     mapping::{Mapping, refusal},
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     packages,
     place::Place,
     public::is_named_in_place,
@@ -88,7 +88,7 @@ fn needs_of(
     let here = mapping.after(parent).child(&node.name);
     speller.chain(place, &here, needs);
     if place.krate != here.krate {
-        let need = Need::new(Subject::Crate(place.krate, Purpose::Code), here);
+        let need = Need::new(NeededThing::Crate(place.krate, Purpose::Code), here);
         needs.push(need.because(Because::Shim(change.from.clone())));
     }
 }
@@ -442,6 +442,17 @@ impl Builder<'_> {
         Some(result)
     }
 
+    /// Whether a module, or one in it, defines something of a name.
+    fn defines(&self, module: ModuleId, name: &str) -> bool {
+        let world = self.mapping.world;
+        let own = world.bindings(module, name).iter();
+        own.clone().any(|one| matches!(one.res, Res::Item(_)))
+            || world[module]
+                .children
+                .iter()
+                .any(|child| self.defines(*child, name))
+    }
+
     /// The text of the file of a shim, below what its head says.
     fn file(&self, module: ModuleId, (inner, crates): (String, String), made: &Made) -> String {
         let world = self.mapping.world;
@@ -454,13 +465,14 @@ impl Builder<'_> {
         // A glob of which each name is defined beside it shows nothing.
         let mut bodies = world.bodies_of(module);
         let asks = bodies.any(|body| lints::is_on(world, body, OF_PUBLIC, self.mapping.texts));
-        let unreachable = if asks {
-            format!(", {OF_PUBLIC}")
-        } else {
-            String::new()
-        };
+        let mut lints = vec!["deprecated", "unused_imports"];
+        lints.extend(asks.then_some(OF_PUBLIC));
+        lints.extend(disallowed::lints_of(self.mapping.texts, |name| {
+            self.defines(module, name)
+        }));
+        let lints = lints.join(", ");
         format!(
-            "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports{unreachable})]\n{allowed}\n{crates}{}",
+            "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow({lints})]\n{allowed}\n{crates}{}",
             self.request.manifest,
             self.link(module),
             silent_lines(&made.silent, &world[module]),

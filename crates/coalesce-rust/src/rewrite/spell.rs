@@ -13,7 +13,7 @@ use super::{
     exported_macros,
     items::moving::Set,
     mapping::Mapping,
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     place::Place,
     standard,
     walk::{Goal, Leaving, Walk},
@@ -122,7 +122,7 @@ impl<'a> Speller<'a> {
                 return None;
             }
         }
-        own.retain(|need| matches!(need.subject, Subject::Module(_) | Subject::Item(_)));
+        own.retain(|need| matches!(need.subject, NeededThing::Module(_) | NeededThing::Item(_)));
         needs.append(&mut own);
         Some(outcome)
     }
@@ -311,7 +311,7 @@ impl<'a> Speller<'a> {
         if place.krate != here.krate
             && path.first() == Some(&self.name_of_crate(here.krate, place.krate))
         {
-            let need = Need::new(Subject::Crate(place.krate, Purpose::Code), here.clone());
+            let need = Need::new(NeededThing::Crate(place.krate, Purpose::Code), here.clone());
             needs.push(need.because(Because::Names(said)));
         }
     }
@@ -529,7 +529,7 @@ impl<'a> Speller<'a> {
         }
         for binding in bindings {
             if let (Res::Item(item), None) = (binding.res, binding.import) {
-                needs.push(Need::new(Subject::Item(item), here.clone()));
+                needs.push(Need::new(NeededThing::Item(item), here.clone()));
             }
         }
     }
@@ -554,7 +554,7 @@ impl<'a> Speller<'a> {
         let reach = self.declared(outer, &node.name, |res| res == Res::Module(module));
         let hidden = reach.is_some_and(|reach| !self.sees(here, reach, outer));
         if hidden || self.mapping.is_root(module) {
-            needs.push(Need::new(Subject::Module(module), here.clone()));
+            needs.push(Need::new(NeededThing::Module(module), here.clone()));
         }
     }
 

@@ -13,7 +13,7 @@ use super::{
     items::{self, arrive, bodies, imports, moving::Set, replace, visibility},
     macros,
     mapping::Mapping,
-    needs::{Needs, Subject},
+    needs::{NeededThing, Needs},
     packages,
     relocation::Relocation,
     scan::{self, Scan},
@@ -203,8 +203,9 @@ impl<'a> StageRewrite<'_, 'a> {
         self.plan.unproven.extend(told.unproven);
         self.plan.refusals.extend(told.refusals);
         let set = self.set;
-        told.needs
-            .retain(|need| !matches!(need.subject, Subject::Item(item) if set.of(item).is_some()));
+        told.needs.retain(
+            |need| !matches!(need.subject, NeededThing::Item(item) if set.of(item).is_some()),
+        );
         let mut needs = Needs::default();
         needs.extend(told.needs);
         needs

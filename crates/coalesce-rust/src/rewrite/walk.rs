@@ -11,7 +11,7 @@ use super::{
     },
     macro_scope::{Anchor, is_seen_at_end},
     mapping::Mapping,
-    needs::{Because, Need, Purpose, Subject},
+    needs::{Because, Need, NeededThing, Purpose},
     place::Place,
     spell::Speller,
 };
@@ -249,7 +249,7 @@ impl Stepping<'_, '_, '_> {
         walk.broken = Some((self.at, goal));
     }
 
-    fn need(&self, subject: Subject, walk: &mut Walk) {
+    fn need(&self, subject: NeededThing, walk: &mut Walk) {
         walk.needs.push(Need::new(subject, self.here.clone()));
     }
 
@@ -489,7 +489,7 @@ impl Stepping<'_, '_, '_> {
             return false;
         }
         walk.needs.push(
-            Need::new(Subject::Crate(krate, Purpose::Code), self.here.clone())
+            Need::new(NeededThing::Crate(krate, Purpose::Code), self.here.clone())
                 .because(Because::Names(self.mapping().name_of(&Place::root(krate)))),
         );
         true
@@ -686,7 +686,7 @@ impl Stepping<'_, '_, '_> {
                 self.breaks(Goal::Path(after, path), walk);
             }
             if !textual && !self.is_seen(outer, res) {
-                self.need(Subject::Item(item), walk);
+                self.need(NeededThing::Item(item), walk);
             }
         }
     }

@@ -22,7 +22,7 @@ use crate::{
     discover::crate_name,
     rewrite::{
         mapping::{Mapping, refusal},
-        needs::{Needs, Subject},
+        needs::{NeededThing, Needs},
         packages::{Effective, Wrong},
         place::Place,
     },
@@ -52,7 +52,7 @@ pub(super) fn taken(mapping: &Mapping<'_>, needs: &Needs) -> BTreeMap<TakenAlong
 }
 
 /// What one place names of other packages, by each package that something comes from.
-fn taken_by(mapping: &Mapping<'_>, subject: Subject, user: &Place) -> Vec<TakenAlong> {
+fn taken_by(mapping: &Mapping<'_>, subject: NeededThing, user: &Place) -> Vec<TakenAlong> {
     let world = mapping.world;
     let krate = &world[user.krate];
     let package = mapping.package_after(krate.package);
@@ -72,22 +72,22 @@ fn taken_by(mapping: &Mapping<'_>, subject: Subject, user: &Place) -> Vec<TakenA
 }
 
 /// What a package wants that names a subject, and the packages that this comes from.
-fn wanted_of(mapping: &Mapping<'_>, subject: Subject, package: usize) -> Vec<(usize, Wanted)> {
+fn wanted_of(mapping: &Mapping<'_>, subject: NeededThing, package: usize) -> Vec<(usize, Wanted)> {
     let world = mapping.world;
     match subject {
-        Subject::External(name, source, _) => {
+        NeededThing::External(name, source, _) => {
             let source = world[source].package;
             let name = world.names.text(name).to_string();
             vec![(source, Wanted::Outside { name, source })]
         }
-        Subject::Crate(of, _) => {
+        NeededThing::Crate(of, _) => {
             let of = mapping.package_after(world[of].package);
             let sources = senders(mapping, package).into_iter();
             let sources = sources.filter(|source| *source != of && package != of);
             let of_tree = sources.map(|source| (source, Wanted::Tree { package: of }));
             of_tree.collect()
         }
-        Subject::Module(_) | Subject::Item(_) => Vec::new(),
+        NeededThing::Module(_) | NeededThing::Item(_) => Vec::new(),
     }
 }
 

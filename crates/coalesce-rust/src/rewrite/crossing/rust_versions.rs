@@ -1,7 +1,7 @@
 //! The oldest Rust that packages promise to compile with (`rust-version`), which what comes to one may not do.
 
-use coalesce_model::{Finding, TreePath};
-use toml_edit::{DocumentMut, Item};
+use coalesce_cargo::package::rust_version;
+use coalesce_model::Finding;
 
 use super::Check;
 use crate::{resolve::CrateId, rewrite::mapping::Mapping};
@@ -34,28 +34,7 @@ impl Check<'_> {
 
 /// The `rust-version` of a crate's package, its own or that of its workspace.
 fn promised(mapping: &Mapping<'_>, krate: CrateId) -> Option<String> {
-    let manifest = mapping.world.manifest_of(mapping.world[krate].package);
-    let read = |path: &TreePath| -> Option<DocumentMut> { mapping.texts.text(path)?.parse().ok() };
-    let own = read(&manifest)?;
-    let said = own.get("package")?.get("rust-version")?;
-    if let Some(version) = said.as_str() {
-        return Some(version.to_owned());
-    }
-    let is_inherited = said.get("workspace").and_then(Item::as_bool);
-    is_inherited.filter(|is_inherited| *is_inherited)?;
-    let mut folder = manifest.parent();
-    while let Some(at) = folder {
-        let shared = at.join("Cargo.toml").ok().and_then(|path| read(&path));
-        let version = shared.as_ref().and_then(|shared| {
-            let package = shared.get("workspace")?.get("package")?;
-            package.get("rust-version")?.as_str()
-        });
-        if let Some(version) = version {
-            return Some(version.to_owned());
-        }
-        folder = at.parent().filter(|_| !at.is_root());
-    }
-    None
+    rust_version(mapping.texts, &mapping.world.package_of(krate).directory)
 }
 
 /// The numbers of a version, of which those that are missing are 0.

@@ -10,6 +10,7 @@ mod calls;
 mod documents;
 mod expressions;
 mod found;
+mod included;
 mod lifetimes;
 mod lists;
 mod own_links;
@@ -214,6 +215,10 @@ fn make_function<'w>(
         shim: shim.is_some(),
     };
     let mut uses = places.read();
+    // The shim is called there, as before.
+    if shim.is_none() {
+        uses.unproven.extend(included::calls(sources, method));
+    }
     let rivals = rivals(sources, method, (&written, &uses), shim.is_some());
     uses.refusals.extend(rivals);
     let unmet = method.change.shim.is_some() && shim.is_none();

@@ -25,7 +25,7 @@ enum LinkTarget {
 }
 
 impl<'t> OwnLink<'t> {
-    /// The link that a path is the target of; `None` where it is only text.
+    /// The link that a path is the target of.
     fn around(text: &'t str, path: ByteSpan) -> Option<Self> {
         let head = text.get(..path.start as usize)?;
         let tail = text.get(path.end as usize..)?;
@@ -39,16 +39,10 @@ impl<'t> OwnLink<'t> {
             (Some(head), Some(tail)) => (head, tail, 1),
             _ => (head, tail, 0),
         };
-        let line = head.get(head.rfind('\n').map_or(0, |at| at + 1)..)?;
-        let behind = head.ends_with("](") && tail.starts_with([')', ' '])
-            || head.ends_with("][") && tail.starts_with(']')
-            || is_label(line) && is_end_of_definition(tail);
-        let alone = head.ends_with('[') && tail.starts_with(']');
-        let shape = match (behind, alone) {
-            (true, _) => LinkTarget::Behind,
-            (false, true) if tail.starts_with("](") || tail.starts_with("][") => return None,
-            (false, true) => LinkTarget::Alone,
-            (false, false) => return None,
+        let is_second = head.ends_with("][") || tail.starts_with("][");
+        let shape = match head.ends_with('[') && tail.starts_with(']') && !is_second {
+            true => LinkTarget::Alone,
+            false => LinkTarget::Behind,
         };
         let around = u32::from(shape == LinkTarget::Alone);
         let kind = kind.unwrap_or_default();
@@ -63,32 +57,15 @@ impl<'t> OwnLink<'t> {
     }
 }
 
-/// Whether a line up to a target is a label and a colon.
-fn is_label(line: &str) -> bool {
-    let line = line.trim_start().trim_start_matches(['/', '!', '*']);
-    let line = line.trim();
-    line.starts_with('[') && line.ends_with("]:") && line.matches(']').count() == 1
-}
-
-/// Whether nothing but a title follows on a line.
-fn is_end_of_definition(tail: &str) -> bool {
-    let rest = tail.split('\n').next().unwrap_or_default();
-    rest.trim().is_empty() || rest.starts_with(" \"") && rest.trim_end().ends_with('"')
-}
-
 impl MethodPlaces<'_, '_> {
     /// Spells links by `Self` anew.
     pub(super) fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
         let spans = self.spans_of_type(work);
         let sought = format!("Self::{}", self.method.name);
-        for (at, _) in work.text.match_indices(&sought) {
-            let start = u32::try_from(at).unwrap_or_default();
-            let span = ByteSpan::new(start, start + length(&sought));
+        for span in work.facts.own_links.iter().copied() {
+            let is_sought = span.of(work.text) == Some(sought.as_str());
             let inside = spans.iter().any(|around| around.contains(span));
-            let moves = self.method.span.contains(span);
-            let line = work.text.get(..at).and_then(|before| before.lines().last());
-            let comment = line.is_some_and(|line| is_comment(line.trim_start()));
-            if !inside || moves || !comment {
+            if !is_sought || !inside || self.method.span.contains(span) {
                 continue;
             }
             if let Some(link) = OwnLink::around(work.text, span) {
@@ -130,20 +107,12 @@ impl MethodPlaces<'_, '_> {
     }
 }
 
-/// Whether a line is one of documentation.
-fn is_comment(line: &str) -> bool {
-    line.starts_with("///")
-        || line.starts_with("//!")
-        || line.starts_with("/**")
-        || line.starts_with('*')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_told_from_text() {
+    fn a_link_stands_with_its_target_or_before_it() {
         for (text, expected) in [
             ("/// [`Self::take`].", Some("[`Self::take`]")),
             ("/// [`Self::take()`].", Some("[`Self::take()`]")),
@@ -155,9 +124,6 @@ mod tests {
             ),
             ("/// [it][Self::take]", Some("Self::take")),
             ("/// [it]: Self::take", Some("Self::take")),
-            ("/// [it]: Self::take it", None),
-            ("/// [`Self::take`](x)", None),
-            ("/// (Self::take)", None),
         ] {
             let start = text.find("Self").unwrap();
             let path = ByteSpan::from_range(start..start + "Self::take".len());

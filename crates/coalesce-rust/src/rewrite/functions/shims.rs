@@ -1,6 +1,6 @@
 //! What stays of a method that became a function: one that warns and calls it.
 
-use coalesce_model::{Finding, ShimRequest};
+use coalesce_model::{Finding, ShimRequest, Texts};
 
 use super::{
     found::Method,
@@ -10,7 +10,7 @@ use super::{
 use crate::{
     discover::TargetKind,
     resolve::Reach,
-    rewrite::mapping::refusal,
+    rewrite::{disallowed, mapping::refusal},
     shim::{Dates, SAFETY},
 };
 
@@ -39,7 +39,7 @@ pub(super) fn write(
     };
     let (manifest, of) = (&request.manifest, &world[method.of].name);
     let mark = format!("// coalesce: item shim {manifest} {of}::{}", method.name);
-    let above = attributes(method, request);
+    let above = attributes(method, request, sources.texts);
     let head = head(method, written, &arguments);
     let call = format!("{stand_in}({})", arguments.join(", "));
     let call = called(&method.function.sig, call);
@@ -47,12 +47,10 @@ pub(super) fn write(
 }
 
 /// The lines above it: where it went, what holds for it as for the method, and that it is deprecated.
-fn attributes(method: &Method<'_>, request: &ShimRequest) -> String {
+fn attributes(method: &Method<'_>, request: &ShimRequest, texts: &dyn Texts) -> String {
     let new = &method.change.to;
     let mut text = format!("/// Moved to `{new}`.\n");
-    let signature = method.text(&method.function.sig);
-    let qualifiers = signature.split("fn ").next().unwrap_or_default();
-    if qualifiers.split(' ').any(|word| word == "unsafe") {
+    if matches!(method.function.sig.safety, syn::Safety::Unsafe(_)) {
         text.push_str(SAFETY);
     }
     for attribute in &method.function.attrs {
@@ -60,6 +58,10 @@ fn attributes(method: &Method<'_>, request: &ShimRequest) -> String {
         if kept.iter().any(|name| attribute.path().is_ident(name)) {
             text.push_str(&format!("{}\n", method.text(attribute)));
         }
+    }
+    let called = new.rsplit("::").next().unwrap_or_default();
+    for lint in disallowed::lints_of(texts, |name| name == called || name == method.name) {
+        text.push_str(&format!("#[allow({lint})]\n"));
     }
     let dates = Dates::of(request);
     text.push_str(&format!(

@@ -7,7 +7,7 @@ use coalesce_model::ByteSpan;
 use syn::spanned::Spanned as _;
 
 use crate::{
-    facts::{Item, ItemKind, MacroCall, Origin, SourceFacts},
+    facts::{Item, MacroCall, Origin, SourceFacts},
     lexer,
     resolve::{ModuleId, World},
     syntax,
@@ -87,11 +87,7 @@ pub(super) fn is_wrapper(world: &World, facts: &SourceFacts, call: &MacroCall) -
         return false;
     };
     let name = facts.name(last.name);
-    WRAPPING_MACROS.contains(name)
-        && !world
-            .items
-            .iter()
-            .any(|item| item.kind == ItemKind::Macro && item.name == name)
+    WRAPPING_MACROS.contains(name) && world.macros_named(name).is_empty()
 }
 
 /// Whether the arguments ask for types by names of their own: `#[project = Name]`.

@@ -53,7 +53,7 @@ fn handing_on(spot: &Spot<'_, '_>, cfg: &str) -> String {
     let (old, new) = (written(&spot.old), written(&spot.moving.name));
     let outside = spot.set.name_after(spot.moving);
     let body = format!(
-        "/// Renamed to [`{new}`](crate::{new}).\n{cfg}#[deprecated({since}note = \"use `{outside}`{removal}\")]\n\
+        "/// Renamed to [`crate::{new}!`].\n{cfg}#[deprecated({since}note = \"use `{outside}`{removal}\")]\n\
          #[macro_export]\nmacro_rules! {old} {{\n    ($($tokens:tt)*) => {{\n        $crate::{new}! {{ $($tokens)* }}\n    }};\n}}"
     );
     framed(spot, &[], &body)

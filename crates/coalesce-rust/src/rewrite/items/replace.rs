@@ -11,7 +11,7 @@ use super::{
         fits::{compare, dotted},
         mapping::refusal,
         merge::member_name,
-        needs::{Need, Subject},
+        needs::{Need, NeededThing},
         place::Place,
     },
     moving::{Moving, Set},
@@ -85,7 +85,7 @@ fn needs_of(set: &Set<'_>, scan: &Scan, index: usize, moving: &Moving<'_>) -> Ve
     let users = scan.users.get(&index).into_iter().flatten();
     let blind = users.filter(|user| !has_path(user) && !speller.sees(user, own.reach, home));
     blind
-        .map(|user| Need::new(Subject::Item(primary), user.clone()))
+        .map(|user| Need::new(NeededThing::Item(primary), user.clone()))
         .collect()
 }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     facts::{ItemKind, Origin},
     resolve::{FileId, ModuleId, Res},
-    rewrite::place::Place,
+    rewrite::{disallowed, place::Place},
     shim::{self, Dates, Shim},
 };
 
@@ -186,8 +186,13 @@ impl Shims {
         let made = made(spot, &text, short)?;
         let mut body = made.text.trim_end().to_owned();
         let shimmed = |name: &String| is_shimmed(spot.set, spot.home, name);
-        if made.needed.iter().any(shimmed) {
-            body = body.replacen("#[deprecated(", "#[allow(deprecated)]\n#[deprecated(", 1);
+        let is_own = |name: &str| name == spot.old || name == spot.moving.name;
+        let mut allowed = disallowed::lints_of(spot.set.mapping.texts, is_own);
+        allowed.extend(made.needed.iter().any(shimmed).then_some("deprecated"));
+        if !allowed.is_empty() {
+            let allowed: Vec<&str> = allowed.into_iter().collect();
+            let said = format!("#[allow({})]\n#[deprecated(", allowed.join(", "));
+            body = body.replacen("#[deprecated(", &said, 1);
         }
         if !short.is_empty() && made.silent.first() != Some(&spot.old) {
             self.said.insert(key);

@@ -74,11 +74,12 @@ impl ItemVisibility {
         let nobody = BTreeSet::new();
         let users = scan.users.get(&chunk.moving).unwrap_or(&nobody);
         let Some(text) = visibility(set, moving, users, said) else {
-            let is_type = said.kind == VisibilityKind::Public && shows(set, moving);
+            let is_shown_publicly = said.kind == VisibilityKind::Public && shows(set, moving);
             let place = (set.path(chunk.file), said.span);
             let of_one_crate = set.mapping.krate(moving.home) == moving.to.krate;
-            self.notes
-                .extend((is_type && of_one_crate).then(|| public_anew(set, moving, place)));
+            self.notes.extend(
+                (is_shown_publicly && of_one_crate).then(|| public_anew(set, moving, place)),
+            );
             return;
         };
         let path = set.path(chunk.file);

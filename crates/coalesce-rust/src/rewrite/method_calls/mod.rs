@@ -5,6 +5,7 @@
 //! the methods of all others count.
 
 pub(crate) mod calls;
+pub(crate) mod debugged;
 mod expressions;
 mod fields;
 pub(crate) mod homes;
@@ -26,6 +27,7 @@ use syn::{
 
 use self::{
     calls::{Called, CalledOn},
+    debugged::DebuggedValues,
     kinds::{Given, ReceiverKind, Scope},
     receivers::KnownReceivers,
 };
@@ -68,6 +70,8 @@ struct Reader<'g> {
     called: Called,
     /// What fields and methods are said of, where somebody asks for that.
     receivers: Option<KnownReceivers>,
+    /// What is written by `Debug`, where somebody asks for that.
+    debugged: Option<Vec<DebuggedValues>>,
 }
 
 impl<'g> Reader<'g> {
@@ -82,6 +86,7 @@ impl<'g> Reader<'g> {
             values: Scope::new(),
             called: Called::default(),
             receivers: None,
+            debugged: None,
         }
     }
 }
@@ -353,6 +358,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         for method in called.doubtful {
             self.called.add(method, CalledOn::Doubtful);
         }
+        self.note_debugged(call);
         if matches!(name.as_str(), "write" | "writeln") {
             self.write_call(call, &name);
         }

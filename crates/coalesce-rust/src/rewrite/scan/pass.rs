@@ -97,6 +97,7 @@ impl<'p> Pass<'p, '_> {
         if site.origin == Origin::MacroBody && self.body(site, chunk, (&mut walk, &here)) {
             return;
         }
+        self.tell_inner_module(site, chunk);
         // A glob that brings what has another name from now on goes on bringing it.
         let keeps_way = walk.broken.is_none() && walk.renamed.is_some();
         let needs = &mut self.scan.told.needs;
@@ -113,6 +114,26 @@ impl<'p> Pass<'p, '_> {
         self.users(site, chunk, &walk, &here);
         self.names(site, chunk, &walk, &here);
         self.spell(site, respelling, &here);
+    }
+
+    /// Tells a path that goes up from a module inside of a function which moves: how far up is counted from that.
+    fn tell_inner_module(&mut self, site: &Site<'_>, chunk: Option<&Chunk>) {
+        let Some(chunk) = chunk.filter(|chunk| !self.set.is_dropped(chunk)) else {
+            return;
+        };
+        let first = site.segments.first();
+        let first = first.filter(|first| self.facts.name(first.name) == "super");
+        let is_inside = self.speller().here(site) != self.set.moving(chunk.moving).home;
+        if let Some(first) = first.filter(|_| is_inside && site.origin != Origin::DocCode) {
+            self.scan.told.unproven.push(Unproven {
+                path: self.set.path(self.file),
+                span: Some(first.span),
+                kind: UnprovenKind::OwnPlace,
+                name: "super".to_owned(),
+                why: "a module inside of a function goes up from here, and goes to another one with that"
+                    .to_owned(),
+            });
+        }
     }
 
     /// Deals with what is no path of code that stays or moves; whether it is such.

@@ -126,7 +126,26 @@ impl Speller<'_> {
         let prefix = site.segments.iter().take(outer + 1);
         let prefix = prefix.map(|segment| facts.name(segment.name).to_owned());
         let path = prefix.chain(place.path.iter().cloned());
-        self.opens(facade, root).then(|| path.collect())
+        let is_open = self.opens(facade, root) && !self.is_shut(facade, place.path.first()?);
+        is_open.then(|| path.collect())
+    }
+
+    /// Whether a module has a name by itself after, a shim among others, so that none of its globs brings it.
+    fn is_shut(&self, facade: ModuleId, name: &str) -> bool {
+        let world = self.world();
+        let full = format!("{}::{name}", world[facade].canonical);
+        let mut changes = self.mapping.changes.iter();
+        let keeps_shim = changes.any(|change| {
+            let below = change.from.strip_prefix(full.as_str());
+            change.shim.is_some()
+                && below.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        });
+        let mut own = world.bindings(facade, name).iter();
+        let stays = own.any(|one| match one.res {
+            Res::Module(module) => !one.glob && !self.mapping.is_changed(module),
+            _ => false,
+        });
+        keeps_shim || stays
     }
 
     /// Whether a module has what another one has, by a glob.

@@ -222,6 +222,8 @@ pub(super) struct Code {
     names: BTreeSet<String>,
     /// Fields in literals and patterns, each with the type that these name.
     in_literals: BTreeSet<(ItemId, String)>,
+    /// Types of which literals take all other fields from a value: `Type { a, ..other }` has to see each of them.
+    updated: BTreeSet<ItemId>,
     /// Fields in literals and patterns of aliases.
     aliased: BTreeSet<String>,
     /// Whether a macro puts names behind dots, or into literals and patterns: `.$name`, `Type { $name: 1 }`.
@@ -246,6 +248,8 @@ struct Braces {
     is_of_other_name: bool,
     /// Whether a macro is given the path in front of them: `$type { … }`.
     is_given: bool,
+    /// Whether they are those of `offset_of!(Type, field)`, and the type stands in front of the first comma.
+    is_of_offset: bool,
     /// Whether they are those of an attribute on a field.
     is_attribute: bool,
 }
@@ -305,6 +309,8 @@ impl Code {
             is_behind_self(&text, path) && !of_self(path.span.start).iter().any(is_enum)
         };
         self.literals(&text, span, (&types, &of_associated));
+        let updated = self.updated.iter();
+        self.updated = updated.map(|item| tree.world.behind_alias(*item)).collect();
         let is_alias = |item: &ItemId| {
             let node = &tree.world[item];
             node.kind == ItemKind::TypeAlias
@@ -323,7 +329,7 @@ impl Code {
     ) {
         let mut open: Vec<Braces> = Vec::new();
         let (mut before, mut last): (Option<Token>, Option<Token>) = (None, None);
-        let mut starts = false;
+        let (mut starts, mut rests) = (false, false);
         for token in lexer::tokens(text, span) {
             let word = token.span.of(text).unwrap_or_default();
             let is_name = token.is_ident() || matches!(token.kind, TokenKind::Literal);
@@ -335,6 +341,22 @@ impl Code {
                 let by_alias = braces.is_of_other_name || braces.is_given;
                 self.aliased.extend(by_alias.then(|| name.to_owned()));
             }
+            // In a pattern, the dots stand at the end.
+            let is_update = before.is_some_and(|one| one.is(b'.'))
+                && last.is_some_and(|one| one.is(b'.'))
+                && rests
+                && !matches!(token.kind, TokenKind::Close(_));
+            if let (true, Some(braces)) = (is_update, open.last()) {
+                self.updated.extend(&braces.of);
+            }
+            if token.is(b',')
+                && let (Some(path), Some(braces)) = (before, open.last_mut())
+                && std::mem::take(&mut braces.is_of_offset)
+            {
+                braces.of = types(path);
+                braces.is_of_other_name = braces.of.is_empty();
+            }
+            rests = token.is(b'.') && (starts || rests && before.is_some_and(|one| one.is(b'.')));
             let is_given = last.is_some_and(|one| one.is(b'$'));
             let holds_fields = |one: &Braces| one.is_given || !one.of.is_empty();
             self.by_macro |= starts && token.is(b'$') && open.last().is_some_and(holds_fields);
@@ -349,6 +371,8 @@ impl Code {
                         is_of_other_name: before.is_some_and(|token| token.is(b'>'))
                             || path.is_some_and(of_associated),
                         is_given: brace == b'{' && is_given,
+                        is_of_offset: before.is_some_and(|token| token.is(b'!'))
+                            && last.is_some_and(|one| one.span.of(text) == Some("offset_of")),
                         is_attribute: starts && before.is_some_and(|token| token.is(b'#')),
                     });
                     true
@@ -461,6 +485,9 @@ impl Code {
         let macros = self.by_macro && self.names.contains(&member.name);
         match member.kind {
             MemberKind::Field if in_literal => Mention::Certain,
+            MemberKind::Field | MemberKind::Position if !self.updated.is_disjoint(of) => {
+                Mention::Certain
+            }
             // A literal by another name of the type, or with generic arguments.
             MemberKind::Field if self.in_literals_of_others(&member.name) => Mention::Maybe,
             MemberKind::Position if constructed || in_literal => Mention::Certain,

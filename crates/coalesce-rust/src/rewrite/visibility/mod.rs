@@ -18,7 +18,7 @@ use coalesce_model::{Edit, Finding, TreePath, finding::codes};
 use super::{
     conditions::{self, Arrival, conditions_of},
     mapping::{Mapping, refusal},
-    needs::{Needs, Subject, Width},
+    needs::{NeededThing, Needs, Width},
     place::Place,
     public::{
         is_declared_public, is_in_program, is_named_in_place, is_public, is_reachable_after,
@@ -33,7 +33,7 @@ use crate::{
 impl Needs {
     /// What a module made around a moved one says before `mod`, a space behind it.
     pub fn seen_from(&self, module: ModuleId, home: &Place) -> String {
-        match self.width(Subject::Module(module), home) {
+        match self.width(NeededThing::Module(module), home) {
             Width::Public => "pub ".to_owned(),
             Width::Within(reach) => reach.visibility(home),
         }
@@ -49,7 +49,7 @@ impl Needs {
     ) -> Option<String> {
         let home = mapping.after(module).parent()?;
         let old = mapping.world[module].parent?;
-        let width = self.width(Subject::Module(module), &home);
+        let width = self.width(NeededThing::Module(module), &home);
         if matches!(width, Width::Within(_)) && is_narrowed(mapping, module, written.kind) {
             return Some("pub(crate) ".to_owned());
         }
@@ -74,7 +74,7 @@ impl Needs {
         moved
             .filter_map(|module| {
                 let change = mapping.change_of(module);
-                let users = self.by_subject.get(&Subject::Module(module));
+                let users = self.by_subject.get(&NeededThing::Module(module));
                 conditions::refused(
                     mapping,
                     &Arrival {
@@ -107,10 +107,12 @@ impl Needs {
         }
         for (subject, users) in &self.by_subject {
             match subject {
-                Subject::Module(module) if mapping.is_root(*module) => {}
-                Subject::Module(module) => self.widen_module(mapping, *module, users, &mut made),
-                Subject::Item(item) => self.widen_item(mapping, *item, users, &mut made),
-                Subject::Crate(..) | Subject::External(..) => {}
+                NeededThing::Module(module) if mapping.is_root(*module) => {}
+                NeededThing::Module(module) => {
+                    self.widen_module(mapping, *module, users, &mut made)
+                }
+                NeededThing::Item(item) => self.widen_item(mapping, *item, users, &mut made),
+                NeededThing::Crate(..) | NeededThing::External(..) => {}
             }
         }
         made
@@ -120,13 +122,16 @@ impl Needs {
     pub fn shown(&self, mapping: &Mapping<'_>) -> Vec<ModuleId> {
         let subjects = self.by_subject.keys();
         let modules = subjects.filter_map(|subject| match subject {
-            Subject::Module(module) if !mapping.is_root(*module) => Some(*module),
+            NeededThing::Module(module) if !mapping.is_root(*module) => Some(*module),
             _ => None,
         });
         let public = |module: &ModuleId| {
             let home = mapping.after(*module).parent();
             home.is_some_and(|home| {
-                matches!(self.width(Subject::Module(*module), &home), Width::Public)
+                matches!(
+                    self.width(NeededThing::Module(*module), &home),
+                    Width::Public
+                )
             })
         };
         modules.filter(public).collect()
@@ -143,7 +148,7 @@ impl Needs {
             return;
         };
         let name = mapping.name_of(&mapping.after(module));
-        let width = self.width(Subject::Module(module), &home);
+        let width = self.width(NeededThing::Module(module), &home);
         for (file, at) in mapping.world.declarations(module) {
             let declaration = mapping.world.facts(file).module(at);
             let plain = declaration.origin == Origin::Code;
@@ -169,7 +174,7 @@ impl Needs {
         let node = &mapping.world[item];
         let home = mapping.after(node.module);
         let name = format!("{}::{}", mapping.name_of(&home), node.name);
-        let width = self.width(Subject::Item(item), &home);
+        let width = self.width(NeededThing::Item(item), &home);
         for (file, at) in &node.definitions {
             let definition = mapping.world.facts(*file).item(*at);
             let is_read = matches!(definition.origin, Origin::Code | Origin::KnownMacro);

@@ -22,7 +22,7 @@ use crate::{
     resolve::{Body, CrateId, FileId, ItemId, ModuleId, World, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
-        needs::{Need, Subject},
+        needs::{Need, NeededThing},
         place::Place,
         public::severity_of_widening,
         relocation::{Piece, Relocation},
@@ -495,7 +495,7 @@ impl<'a> Work<'_, 'a> {
                 region.says(self.tree, &before.name) && region.code(self.tree).items().contains(old)
             };
             for region in self.regions.iter().filter(unseen).filter(named) {
-                let need = Need::new(Subject::Item(*new), region.to.clone());
+                let need = Need::new(NeededThing::Item(*new), region.to.clone());
                 self.made.needs.push(need);
             }
         }
@@ -507,8 +507,9 @@ impl<'a> Work<'_, 'a> {
         let Some(region) = self.regions.get(region) else {
             return false;
         };
-        // What makes or takes apart a tuple does not say the numbers of its fields.
+        // What makes or takes apart a tuple does not say the numbers of its fields, nor does `..other` say the names.
         let is_said = member.kind == MemberKind::Position
+            || member.kind == MemberKind::Field && region.says(tree, "..")
             || region.says(tree, &member.name)
             || region.says(tree, ".$");
         if !is_said {
@@ -579,7 +580,7 @@ fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> 
             let reach = world.definition_reach(*item);
             reach.is_some_and(|reach| !speller.sees(place, reach, world[*item].module))
         });
-        needs.extend(unseen.map(|item| Need::new(Subject::Item(item), place.clone())));
+        needs.extend(unseen.map(|item| Need::new(NeededThing::Item(item), place.clone())));
     }
     needs
 }

@@ -28,6 +28,7 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn loose(&mut self) {
         self.carry_globs();
         self.carry_names();
+        self.beside_what_macros_make();
         let loose = std::mem::take(&mut self.scan.loose);
         for ((place, name, site), (file, span, origin)) in loose {
             if self.is_made_by_macro(file, &name, origin) {
@@ -62,13 +63,16 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// Whether a name that leads nowhere may be that of something which a macro call of the file
-    /// defines: the call says the word, and nobody has read it.
+    /// defines: the call says the word, and nobody has read it, or the macro does.
     fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
         let facts = self.world().facts(file);
-        let mut words = facts.module_words.iter();
+        let said = || {
+            let mut words = facts.module_words.iter();
+            words.any(|word| facts.name(*word) == name)
+        };
         may_be_imported(name, origin)
-            && words.any(|word| facts.name(*word) == name)
-            && self.is_said_by_others(file, name)
+            && (said() && self.is_said_by_others(file, name)
+                || self.is_said_by_bodies(file, name, origin))
     }
 
     /// Whether a macro call among the items says a word that is none of those that move, nor one of a macro whose

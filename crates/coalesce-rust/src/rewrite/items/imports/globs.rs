@@ -6,7 +6,7 @@ use coalesce_model::Edit;
 
 use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{ItemKind, LeafKind, Namespaces, Origin, VisibilityKind},
+    facts::{LeafKind, Namespaces, Origin, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
@@ -212,18 +212,7 @@ impl<'a> Settler<'_, 'a> {
 
     /// Takes a glob of a doc test out that serves nothing else there; of a trait, methods may be called.
     pub(super) fn spend_in_document(&mut self, leaf: (FileId, u32), target: ModuleId) {
-        let world = self.world();
-        let space = world.space(target);
-        let brought = space.names.values().flatten();
-        let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
-        let may_serve = space.opaque
-            || self.scan.used_globs.contains(&leaf)
-            || brought.any(|binding| match binding.res {
-                Res::Item(item) => world[item].kind == ItemKind::Trait,
-                Res::External(_) => true,
-                _ => false,
-            });
-        if !may_serve {
+        if !self.scan.used_globs.contains(&leaf) && !self.world().may_give_traits(target) {
             let work = self.scan.files.entry(leaf.0).or_default();
             work.leaves.insert(leaf.1, LeafChange::Drop);
         }

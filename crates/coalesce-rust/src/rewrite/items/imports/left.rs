@@ -120,6 +120,13 @@ impl<'a> Settler<'_, 'a> {
         let (home, renamed) = (*here == moved.named_at, old != moved.name);
         let fixed = uses.iter().any(is_fixed);
         let shim = self.has_shim(moving, here);
+        let said: Vec<(FileId, ByteSpan, Origin)> = uses
+            .iter()
+            .map(|one| (one.file, one.span, one.origin))
+            .collect();
+        if !renamed && self.is_said_for_callers(here, &said) {
+            return;
+        }
         if home && fixed && renamed && !shim {
             return self.keep_word(body, moving, uses);
         }

@@ -6,6 +6,7 @@ mod carry;
 mod given;
 mod globs;
 mod left;
+mod made;
 mod paths;
 mod shims;
 mod spent;
@@ -29,7 +30,7 @@ use crate::{
         macro_methods::called_names,
         mapping::refusal,
         method_calls::{self, calls::Called},
-        needs::{Because, Need, Subject},
+        needs::{Because, Need, NeededThing},
         place::Place,
         spell::{Respelling, Speller, written},
         traits,
@@ -135,7 +136,7 @@ impl<'a> Settler<'_, 'a> {
         self.scan
             .told
             .needs
-            .push(Need::new(Subject::Item(item), by.clone()));
+            .push(Need::new(NeededThing::Item(item), by.clone()));
     }
 
     /// The path to what leaves, for somebody who names it from now on.

@@ -6,7 +6,7 @@ use coalesce_model::Subject;
 
 use super::names_of;
 use crate::{
-    facts::{ItemKind, LeafKind, PathFact, ScopeId, ScopeKind, SourceFacts, VisibilityKind},
+    facts::{LeafKind, Namespaces, PathFact, ScopeId, ScopeKind, SourceFacts, VisibilityKind},
     resolve::{Binding, ModuleId, Reach, Res},
     rewrite::{mapping::Mapping, mentions},
 };
@@ -51,7 +51,8 @@ pub(super) struct Broken {
     pub to: String,
 }
 
-pub(super) struct Ways<'a> {
+/// What the imports of a piece of code bring.
+pub(super) struct FragmentImports<'a> {
     pub mapping: &'a Mapping<'a>,
     facts: &'a SourceFacts,
     /// Imports that paths went through which are spelled without them now, with the names of what these led to.
@@ -62,7 +63,7 @@ pub(super) struct Ways<'a> {
     sees_all: bool,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> FragmentImports<'a> {
     pub fn new(mapping: &'a Mapping<'a>, facts: &'a SourceFacts) -> Self {
         Self {
             mapping,
@@ -100,7 +101,7 @@ impl<'a> Ways<'a> {
             true => self.full(Source::Library, &names, 0)?,
             false => self.full(self.source(path.scope, first, true), &names, 0)?,
         };
-        let broken = self.broken(&full.names);
+        let broken = self.broken(&full.names, path.namespaces);
         let broken = broken.filter(|broken| broken.at >= full.first);
         // The import of the very thing is spelled anew itself.
         let broken = broken
@@ -132,7 +133,7 @@ impl<'a> Ways<'a> {
     /// What becomes of what an import leads to: the full names before and after.
     pub fn follow_import(&self, leaf: u32) -> Option<(String, String)> {
         let full = self.full_import(leaf, 0)?;
-        let broken = self.broken(&full.names)?;
+        let broken = self.broken(&full.names, Namespaces::ALL)?;
         // One that begins with another import goes on with that.
         if !matches!(full.source, Source::Library) {
             let is_behind = broken.at > full.first;
@@ -162,20 +163,9 @@ impl<'a> Ways<'a> {
 
     /// Whether nothing that a glob brings could serve unseen: of a trait, methods may be called.
     fn brings_no_trait(&self, leaf: u32) -> bool {
-        let world = self.mapping.world;
         let full = self.full_import(leaf, 0);
         let module = full.and_then(|full| self.module(&full.names));
-        module.is_some_and(|module| {
-            let space = world.space(module);
-            let brought = space.names.values().flatten();
-            let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
-            !space.opaque
-                && !brought.any(|binding| match binding.res {
-                    Res::Item(item) => world[item].kind == ItemKind::Trait,
-                    Res::External(_) => true,
-                    _ => false,
-                })
-        })
+        module.is_some_and(|module| !self.mapping.world.may_give_traits(module))
     }
 
     fn scope_of(&self, leaf: u32) -> ScopeId {
@@ -193,7 +183,7 @@ impl<'a> Ways<'a> {
         let Some(head) = head else {
             return (broken.to.clone(), true);
         };
-        let head_after = match self.broken(head) {
+        let head_after = match self.broken(head, Namespaces::ALL) {
             Some(broken) => in_full(head, &broken),
             None => head.join("::"),
         };
@@ -335,8 +325,8 @@ impl<'a> Ways<'a> {
         })
     }
 
-    /// The last name of a full path that leads elsewhere after.
-    pub fn broken(&self, names: &[String]) -> Option<Broken> {
+    /// The last name of a full path that leads elsewhere after; its last one is looked for where it is wanted.
+    pub fn broken(&self, names: &[String], wanted: Namespaces) -> Option<Broken> {
         let (first, rest) = names.split_first()?;
         let (_, mut module) = mentions::module_of(self.mapping, &[first.as_str()])?;
         let mut broken = self.mapping.is_changed(module).then(|| Broken {
@@ -345,13 +335,15 @@ impl<'a> Ways<'a> {
             to: self.name_after(module),
         });
         for (at, name) in (1..).zip(rest) {
-            let found: Vec<Binding> = self.offered(module, name).copied().collect();
+            let is_last = names.len() == at + 1;
+            let wanted = if is_last { wanted } else { Namespaces::TYPE };
+            let offered = self.offered(module, name).copied();
+            let found: Vec<Binding> = offered.filter(|one| one.namespaces.meets(wanted)).collect();
             let owner = module;
             let child = found.iter().find_map(|one| match one.res {
                 Res::Module(module) => Some((module, one.import.is_none())),
                 _ => None,
             });
-            let is_last = names.len() == at + 1;
             let defines_item = found
                 .iter()
                 .any(|one| one.import.is_none() && matches!(one.res, Res::Item(_)));
