@@ -4,7 +4,7 @@
 
 use coalesce_model::{Change, Form, Subject};
 
-use crate::{Found, TextRewriter, names::occurrences};
+use crate::{Found, TextRewriter, line_before, names::occurrences};
 
 /// Why a package's name is told.
 const GOES: &str = "a package of this name goes, and what runs here may name it";
@@ -47,6 +47,28 @@ fn filters(change: &Change, path: &str, text: &str, found: &mut Found) {
     };
     if path != to {
         tell_first(text, path, (&leads_on, FILTERS), found);
+        test_filters((path, to), text, found);
+    }
+}
+
+/// Commands that are given parts of the names of tests.
+const RUNNERS: [&str; 4] = ["cargo bench", "cargo nextest", "cargo t ", "cargo test"];
+
+/// Tells the ends of a path, one name among them, by which tests are chosen, and that the new path does not end with.
+fn test_filters((path, to): (&str, &str), text: &str, found: &mut Found) {
+    let ends_so = |end: &str| {
+        let before = to.strip_suffix(end);
+        before.is_some_and(|before| before.is_empty() || before.ends_with("::"))
+    };
+    let chooses = |end: u32| {
+        let line = line_before(text, end);
+        RUNNERS.iter().any(|runner| line.contains(runner))
+    };
+    let behind = |end: &&str| end.split_once("::").map(|(_, rest)| rest);
+    for end in std::iter::successors(Some(path), |end| behind(&end)) {
+        if !ends_so(end) {
+            tell_first(text, end, (&chooses, FILTERS), found);
+        }
     }
 }
 
@@ -62,5 +84,29 @@ fn tell_first(
         places.find(|span| is_meant(span.end) && !found.covered(*span) && !found.is_left(*span));
     if let Some(span) = open {
         found.leave(span, Form::Configuration, name, why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::TreePath;
+
+    use super::*;
+
+    #[test]
+    fn tests_are_chosen_by_ends_of_paths() {
+        for (text, to, expected) in [
+            ("run: cargo test gpu::old", "gpu::new", 1),
+            ("run: cargo test old", "gpu::new", 1),
+            ("run: cargo nextest run old", "gpu::new", 1),
+            ("run: cargo test old", "cpu::old", 0),
+            ("run: cargo test gpu::old", "cpu::old", 1),
+            ("run: echo old", "gpu::new", 0),
+            ("run: cargo test older", "gpu::new", 0),
+        ] {
+            let mut found = Found::new(TreePath::new("ci.yml").unwrap());
+            test_filters(("gpu::old", to), text, &mut found);
+            assert_eq!(found.told.not_rewritten.len(), expected, "{text}");
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) const WRITING: [&str; 8] = [
 ];
 
 /// Types of other libraries that hold none of the tree. One with type arguments that are not known may.
-const PLAIN: [&str; 31] = [
+const PLAIN: [&str; 32] = [
     "()",
     "OsStr",
     "OsString",
@@ -54,6 +54,7 @@ const PLAIN: [&str; 31] = [
     "NonZeroU32",
     "NonZeroUsize",
     "TypeId",
+    "number",
 ];
 
 /// What a call writes by `Debug`; none of it where nobody can tell.

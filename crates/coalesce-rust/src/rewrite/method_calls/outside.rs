@@ -212,7 +212,13 @@ pub(super) fn result(
     let itself = || outside(name, of.to_vec());
     let optional = |held: Option<ReceiverKind>| Some(outside("Option", vec![held]));
     let may_be_none = matches!(name, "Option" | "Result");
+    let is_list = matches!(
+        name,
+        "[]" | "str" | "String" | "Vec" | "VecDeque" | "BTreeSet" | "HashSet"
+    ) || OF_PAIRS.contains(&name);
     match method {
+        "len" if is_list => Some(outside("usize", Vec::new())),
+        "is_empty" if is_list => Some(outside("bool", Vec::new())),
         "iter" | "iter_mut" | "into_iter" | "drain" => {
             let element = element(&itself())?;
             Some(outside(ITERATOR, vec![Some(element)]))
