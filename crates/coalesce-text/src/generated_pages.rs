@@ -54,10 +54,6 @@ fn pages(change: &Change, text: &str) -> Vec<ByteSpan> {
 
 /// The same of addresses that begin beside or above the page that has them: `../old/struct.Pool.html`.
 fn pages_beside(change: &Change, text: &str) -> Vec<ByteSpan> {
-    let Some((home, item)) = change.from.rsplit_once("::") else {
-        return Vec::new();
-    };
-    let home = home.rsplit("::").next().unwrap_or_default();
     let ends = memchr::memmem::find_iter(text.as_bytes(), b".html");
     let found = ends.filter_map(|at| {
         let before = text.get(..at)?;
@@ -65,22 +61,28 @@ fn pages_beside(change: &Change, text: &str) -> Vec<ByteSpan> {
         let start = before.rfind(apart).map_or(0, |at| at + 1);
         let end = at + ".html".len();
         let address = text.get(start..end)?;
-        let parts: Vec<&str> = address.split('/').collect();
-        let (file, folders) = parts.split_last()?;
-        let is_below_home = |at: usize| match at.checked_sub(1).and_then(|at| folders.get(at)) {
-            Some(above) => matches!(*above, "." | "..") || *above == home,
-            None => true,
-        };
-        let leads_there = match change.subject {
-            Subject::Item => is_page_of(file, item) && is_below_home(folders.len()),
-            Subject::Module => {
-                let mut places = folders.iter().enumerate();
-                is_page(file) && places.any(|(at, folder)| folder == &item && is_below_home(at))
-            }
-        };
-        leads_there.then(|| ByteSpan::from_range(start..end))
+        leads_to(change, address)?.then(|| ByteSpan::from_range(start..end))
     });
     found.collect()
+}
+
+/// Whether an address leads to the page of what changes, or to one below it.
+fn leads_to(change: &Change, address: &str) -> Option<bool> {
+    let (home, item) = change.from.rsplit_once("::")?;
+    let home = home.rsplit("::").next()?;
+    let parts: Vec<&str> = address.split('/').collect();
+    let (file, folders) = parts.split_last()?;
+    let is_below_home = |at: usize| match at.checked_sub(1).and_then(|at| folders.get(at)) {
+        Some(above) => matches!(*above, "." | "..") || *above == home,
+        None => true,
+    };
+    Some(match change.subject {
+        Subject::Item => is_page_of(file, item) && is_below_home(folders.len()),
+        Subject::Module => {
+            let mut places = folders.iter().enumerate();
+            is_page(file) && places.any(|(at, folder)| folder == &item && is_below_home(at))
+        }
+    })
 }
 
 /// What `rustdoc` begins the name of a page with.

@@ -436,13 +436,7 @@ fn ends_with_filter(line: &str) -> bool {
 impl TextRewriter<'_> {
     /// What becomes of the files that name something that changes.
     fn files(&self, texts: &dyn Texts) -> Vec<Found> {
-        let names = self.changes.iter().filter_map(|change| {
-            let last = change.from.rsplit(self.separator).next()?;
-            // A package in dashes stands in the paths of its files.
-            let dashed = (last == change.from).then(|| last.replace('_', "-"));
-            Some(std::iter::once(last.to_owned()).chain(dashed))
-        });
-        let names: BTreeSet<String> = names.flatten().collect();
+        let names = self.searched_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let Some(names) = finder(&names) else {
             return Vec::new();
@@ -468,6 +462,17 @@ impl TextRewriter<'_> {
                 Some(self.file((path, kind), &text, told.unwrap_or_default()))
             })
             .collect()
+    }
+
+    /// The last parts of the names that change: a file that has none of them says nothing of these.
+    fn searched_names(&self) -> BTreeSet<String> {
+        let names = self.changes.iter().filter_map(|change| {
+            let last = change.from.rsplit(self.separator).next()?;
+            // A package in dashes stands in the paths of its files.
+            let dashed = (last == change.from).then(|| last.replace('_', "-"));
+            Some(std::iter::once(last.to_owned()).chain(dashed))
+        });
+        names.flatten().collect()
     }
 
     /// What a source of the language says of pages that are made of it: the language reads all else.

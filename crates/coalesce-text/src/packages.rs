@@ -64,8 +64,8 @@ fn test_filters((path, to): (&str, &str), text: &str, found: &mut Found) {
         let line = line_before(text, end);
         RUNNERS.iter().any(|runner| line.contains(runner))
     };
-    let behind = |end: &&str| end.split_once("::").map(|(_, rest)| rest);
-    for end in std::iter::successors(Some(path), |end| behind(&end)) {
+    let ends = std::iter::successors(Some(path), |end| Some(end.split_once("::")?.1));
+    for end in ends {
         if !ends_so(end) {
             tell_first(text, end, (&chooses, FILTERS), found);
         }

@@ -218,20 +218,14 @@ impl Places {
         for from in self.files.keys().map(TreePath::as_str) {
             let parts = memchr::memmem::find_iter(text.as_bytes(), from.as_bytes());
             let spans = parts.map(|at| ByteSpan::from_range(at..at + from.len()));
-            for span in spans.filter(|span| is_behind_variable(text, *span)) {
-                if !found.covered(span) && !found.is_left(span) {
-                    leave(runs, text, (span, from, why), found);
-                }
-            }
+            let spans = spans.filter(|span| is_behind_variable(text, *span));
+            leave_all(runs, text, (spans, from, why), found);
         }
         for tail in self.files.keys().flat_map(|from| tails(from, &own)) {
             let parts = memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes());
             let spans = parts.map(|at| ByteSpan::from_range(at..at + tail.len()));
-            for span in spans.filter(|span| stands_alone(text, *span)) {
-                if !found.covered(span) && !found.is_left(span) {
-                    leave(runs, text, (span, tail, why), found);
-                }
-            }
+            let spans = spans.filter(|span| stands_alone(text, *span));
+            leave_all(runs, text, (spans, tail, why), found);
         }
     }
 }
@@ -328,6 +322,20 @@ fn is_argument_of_tool(text: &str, span: ByteSpan) -> bool {
         && (rest.is_empty() || rest.starts_with(ends))
         && words.any(|word| TAKING_FOLDERS.contains(&word))
         && !command.contains(" install ")
+}
+
+/// Tells those of some places of which nothing is said yet.
+fn leave_all(
+    runs: bool,
+    text: &str,
+    (spans, name, why): (impl Iterator<Item = ByteSpan>, &str, &'static str),
+    found: &mut Found,
+) {
+    for span in spans {
+        if !found.covered(span) && !found.is_left(span) {
+            leave(runs, text, (span, name, why), found);
+        }
+    }
 }
 
 /// Tells a place, and doubts it where something runs by it.

@@ -2,8 +2,13 @@
 
 use coalesce_model::TreePath;
 
-use super::world::{CrateId, FileId, ModuleId, SourceFile, Sym, World};
-use crate::discover::Package;
+use rustc_hash::FxHashMap;
+
+use super::{
+    tree::id,
+    world::{CrateId, FileId, ItemId, ModuleId, Reach, Res, SourceFile, Sym, World},
+};
+use crate::{discover::Package, facts::ItemKind};
 
 impl World {
     /// The package of that number.
@@ -15,6 +20,34 @@ impl World {
     /// The package that a crate is a target of.
     pub(crate) fn package_of(&self, krate: CrateId) -> &Package {
         self.package(self[krate].package)
+    }
+
+    /// The macros of the tree that have a name.
+    pub(crate) fn macros_named(&self, name: &str) -> &[ItemId] {
+        let named = self.macros_by_name.get_or_init(|| {
+            let mut found: FxHashMap<String, Vec<ItemId>> = FxHashMap::default();
+            for (at, item) in self.items.iter().enumerate() {
+                if item.kind == ItemKind::Macro {
+                    let own = found.entry(item.name.clone()).or_default();
+                    own.push(ItemId(id(at)));
+                }
+            }
+            found
+        });
+        named.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a glob of a module may bring a trait to others, whose methods may be called without its name.
+    pub(crate) fn may_give_traits(&self, module: ModuleId) -> bool {
+        let space = self.space(module);
+        let brought = space.names.values().flatten();
+        let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
+        space.opaque
+            || brought.any(|binding| match binding.res {
+                Res::Item(item) => self[item].kind == ItemKind::Trait,
+                Res::External(_) => true,
+                _ => false,
+            })
     }
 
     /// The package that a path is in: the innermost one around it.

@@ -480,34 +480,6 @@ impl World {
         sym.and_then(|sym| names.get(&sym)).unwrap_or_default()
     }
 
-    /// The macros of the tree that have a name.
-    pub(crate) fn macros_named(&self, name: &str) -> &[ItemId] {
-        let named = self.macros_by_name.get_or_init(|| {
-            let mut found: FxHashMap<String, Vec<ItemId>> = FxHashMap::default();
-            for (at, item) in self.items.iter().enumerate() {
-                if item.kind == ItemKind::Macro {
-                    let own = found.entry(item.name.clone()).or_default();
-                    own.push(ItemId(id(at)));
-                }
-            }
-            found
-        });
-        named.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether a glob of a module may bring a trait to others, whose methods may be called without its name.
-    pub(crate) fn may_give_traits(&self, module: ModuleId) -> bool {
-        let space = self.space(module);
-        let brought = space.names.values().flatten();
-        let mut brought = brought.filter(|binding| binding.reach == Reach::Public);
-        space.opaque
-            || brought.any(|binding| match binding.res {
-                Res::Item(item) => self[item].kind == ItemKind::Trait,
-                Res::External(_) => true,
-                _ => false,
-            })
-    }
-
     /// The bodies of a module.
     pub(crate) fn bodies_of(&self, module: ModuleId) -> impl Iterator<Item = &Body> + Clone {
         self[module].bodies.iter().map(|body| &self[body])

@@ -22,6 +22,45 @@ use crate::{
     words,
 };
 
+/// The traits of the prelude of `std::io`, their methods, and the macros that call these.
+const OF_IO: [&str; 30] = [
+    "BufRead",
+    "Read",
+    "Seek",
+    "Write",
+    "by_ref",
+    "bytes",
+    "chain",
+    "consume",
+    "fill_buf",
+    "flush",
+    "is_read_vectored",
+    "is_write_vectored",
+    "lines",
+    "read",
+    "read_exact",
+    "read_line",
+    "read_to_end",
+    "read_to_string",
+    "read_until",
+    "read_vectored",
+    "rewind",
+    "seek",
+    "seek_relative",
+    "split",
+    "stream_position",
+    "take",
+    "write",
+    "write_all",
+    "write_fmt",
+    "write_vectored",
+];
+
+/// Whether a word may ask for what the prelude of `std::io` brings.
+fn is_of_io(word: &str) -> bool {
+    OF_IO.contains(&word) || word == "writeln" || word.ends_with("_until")
+}
+
 impl<'a> Settler<'_, 'a> {
     /// Names that nothing known brings: preludes, macros. The new place must not have them for
     /// something else.
@@ -31,10 +70,10 @@ impl<'a> Settler<'_, 'a> {
         self.beside_what_macros_make();
         let loose = std::mem::take(&mut self.scan.loose);
         for ((place, name, site), (file, span, origin)) in loose {
-            if self.is_made_by_macro(file, &name, origin) {
+            let wanted = self.wanted_by((file, site), origin);
+            if self.is_made_by_macro(file, &name, (origin, wanted)) {
                 self.tell_made_by_macro(&name, (file, span));
             }
-            let wanted = self.wanted_by((file, site), origin);
             let Some(other) = self.shadowed(&place, (&name, wanted), origin) else {
                 continue;
             };
@@ -64,7 +103,12 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether a name that leads nowhere may be that of something which a macro call of the file
     /// defines: the call says the word, and nobody has read it, or the macro does.
-    fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
+    fn is_made_by_macro(
+        &self,
+        file: FileId,
+        name: &str,
+        (origin, wanted): (Origin, Namespaces),
+    ) -> bool {
         let facts = self.world().facts(file);
         let said = || {
             let mut words = facts.module_words.iter();
@@ -72,7 +116,7 @@ impl<'a> Settler<'_, 'a> {
         };
         may_be_imported(name, origin)
             && (said() && self.is_said_by_others(file, name)
-                || self.is_said_by_bodies(file, name, origin))
+                || self.is_said_by_bodies(file, name, (origin, wanted)))
     }
 
     /// Whether a macro call among the items says a word that is none of those that move, nor one of a macro whose
@@ -100,29 +144,45 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn carry_globs(&mut self) {
         let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
         let mut preludes: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
+        let mut of_io: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
         let (set, world) = (self.set, self.world());
         for chunk in set.chunks.iter().filter(|chunk| !set.is_dropped(chunk)) {
             let moving = set.moving(chunk.moving);
             let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
             let texts = set.mapping.texts;
             let text = texts.text(&set.path(chunk.file));
-            let methods = text.map(|text| called_names(world, texts, &text, chunk.span));
+            let methods = text
+                .as_deref()
+                .map(|text| called_names(world, texts, text, chunk.span));
+            let key = || (moving.home, moving.to.clone());
+            let says_io = methods.iter().flatten().any(|method| is_of_io(method))
+                || text.is_some_and(|text| {
+                    let mut words = lexer::tokens(&text, chunk.span).into_iter();
+                    words.any(|word| word.span.of(&text).is_some_and(is_of_io))
+                });
+            of_io.extend(says_io.then(key));
             if methods.is_some_and(|methods| !methods.is_empty()) {
-                preludes.insert((moving.home, moving.to.clone()));
+                preludes.insert(key());
             }
             if derived || self.says_unknown(chunk) {
                 wanted.insert((moving.home, moving.to.clone(), derived));
             }
         }
-        for (home, place) in preludes {
-            self.carry(home, &place, &|fact, path, _| {
+        // What the prelude of `std::io` brings is known.
+        let may_serve = |key: &(ModuleId, Place), path: &[String]| {
+            path != ["std", "io", "prelude"] || of_io.contains(key)
+        };
+        for key in preludes {
+            self.carry(key.0, &key.1, &|fact, path, _| {
                 let last = path.last().map(String::as_str);
-                fact.kind == LeafKind::Glob && last == Some("prelude")
+                fact.kind == LeafKind::Glob && last == Some("prelude") && may_serve(&key, path)
             });
         }
         for (home, place, derived) in wanted {
-            self.carry(home, &place, &|fact, _, used| {
-                fact.kind == LeafKind::Glob || (derived && !used)
+            let key = (home, place);
+            self.carry(home, &key.1, &|fact, path, used| {
+                let is_glob = fact.kind == LeafKind::Glob;
+                is_glob && may_serve(&key, path) || !is_glob && derived && !used
             });
         }
     }

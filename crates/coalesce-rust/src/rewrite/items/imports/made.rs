@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::Settler;
 use crate::{
-    facts::{ItemKind, LeafKind, MacroCall, Origin, SourceFacts},
+    facts::{ItemKind, LeafKind, MacroCall, Namespaces, Origin, SourceFacts},
     lexer::{self, Token},
     resolve::{FileId, ModuleId},
     rewrite::{
@@ -112,7 +112,12 @@ impl Settler<'_, '_> {
 
     /// Whether the body of a macro that is called among the items of a file says a word, also by the macros that it calls. Of
     /// a macro from elsewhere nobody knows that; in plain code, a name has to come from somewhere.
-    pub(super) fn is_said_by_bodies(&self, file: FileId, name: &str, origin: Origin) -> bool {
+    pub(super) fn is_said_by_bodies(
+        &self,
+        file: FileId,
+        name: &str,
+        (origin, wanted): (Origin, Namespaces),
+    ) -> bool {
         if !matches!(origin, Origin::Code | Origin::KnownMacro) {
             return false;
         }
@@ -128,7 +133,10 @@ impl Settler<'_, '_> {
         let is_unknown = |name: &String| {
             world.macros_named(name).is_empty() && !NAMELESS_MACROS.contains(&name.as_str())
         };
+        // Which macros a library brings by `#[macro_use]`, nobody sees.
+        let is_macro = wanted == Namespaces::MACRO;
         let from_elsewhere = origin == Origin::Code
+            && !is_macro
             && !self.has_glob_from_elsewhere(file)
             && calls.iter().any(is_unknown);
         from_elsewhere || self.any_body(calls, |body| body.words.contains(name))
