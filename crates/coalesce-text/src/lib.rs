@@ -478,9 +478,7 @@ impl TextRewriter<'_> {
     /// What a source of the language says of pages that are made of it: the language reads all else.
     fn source(&self, path: &TreePath, told: &[ByteSpan]) -> Option<Found> {
         let text = self.texts.text(path)?;
-        if memchr::memmem::find(text.as_bytes(), b".html").is_none() {
-            return None;
-        }
+        memchr::memmem::find(text.as_bytes(), b".html")?;
         let mut found = Found::new(path.clone());
         self.leave_to_language(path, told, &mut found);
         generated_pages::tell(self, &text, &mut found);
