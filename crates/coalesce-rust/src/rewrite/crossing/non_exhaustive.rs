@@ -8,7 +8,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use super::{Check, Piece};
 use crate::{
     facts::SourceFacts,
-    lexer,
+    lexer::{self, TokenKind},
     resolve::{ItemId, Res, Site},
 };
 
@@ -71,32 +71,81 @@ impl Check<'_> {
             self.mapping.krate(home) == self.mapping.krate(piece.from)
                 && self.mapping.after(home).krate != piece.to
                 && !own.contains(item)
-                && self.is_open_ended(*item)
         };
         let span = site.segments.last()?.span;
         let mut led = last.all();
         let name = facts.name(site.segments.last()?.name).to_owned();
+        let is_made = is_made_or_listed(text, site, span);
         let is_used = led.any(|(res, _)| match res {
-            Res::Item(item) => is_apart(&item) && is_made_or_listed(text, site, span),
-            Res::Variant(item, _) => is_apart(&item),
+            Res::Item(item) => is_apart(&item) && is_made && self.says(item).any(),
+            // Who only makes one, or asks for one, may: a `match` has to be open, and a variant of its own may be bound.
+            Res::Variant(item, _) if is_apart(&item) => {
+                let said = self.says(item);
+                said.of_all && is_arm(text, span) || said.of_parts && is_made
+            }
             _ => false,
         });
         is_used.then_some((span, name))
     }
 
-    fn is_open_ended(&self, item: ItemId) -> bool {
+    /// Where the definition of an item says it.
+    fn says(&self, item: ItemId) -> Said {
         let world = self.mapping.world;
-        world[item].definitions.iter().any(|(file, at)| {
-            let text = self.mapping.texts.text(&world[*file].path);
+        let mut said = Said::default();
+        for (file, at) in &world[item].definitions {
             let fact = world.facts(*file).item(*at);
-            text.is_some_and(|text| {
-                let tokens = lexer::tokens(&text, fact.span);
-                let mut words = tokens.iter().map(|token| token.span.of(&text));
-                words.any(|word| word == Some("non_exhaustive"))
-            })
-        })
+            let text = self.mapping.texts.text(&world[*file].path);
+            let text = text.unwrap_or_default();
+            for token in lexer::tokens(&text, fact.span) {
+                if token.span.of(&text) == Some("non_exhaustive") {
+                    let is_above = token.span.start < fact.name.span.start;
+                    said.of_all |= is_above;
+                    said.of_parts |= !is_above;
+                }
+            }
+        }
+        said
     }
 }
+
+/// What `#[non_exhaustive]` stands on.
+#[derive(Default)]
+struct Said {
+    /// A type.
+    of_all: bool,
+    /// A variant.
+    of_parts: bool,
+}
+
+impl Said {
+    const fn any(&self) -> bool {
+        self.of_all || self.of_parts
+    }
+}
+
+/// Whether a path is the pattern of an arm of a `match`, or a part of one.
+fn is_arm(text: &str, span: ByteSpan) -> bool {
+    let start = span.end as usize;
+    let end = text.floor_char_boundary(text.len().min(start + LONGEST_PATTERN));
+    let tokens = lexer::tokens(text, ByteSpan::from_range(start..end));
+    let opens = tokens
+        .first()
+        .is_some_and(|first| matches!(first.kind, TokenKind::Open(b'(' | b'{')));
+    let next = match opens {
+        true => lexer::closing(&tokens, 0).map(|close| close + 1),
+        false => Some(0),
+    };
+    let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+    next.is_none_or(|at| match (word(at), word(at + 1)) {
+        (Some("="), Some(">")) | (Some("if"), _) => true,
+        // `a || b` is none.
+        (Some("|"), other) => other != Some("|"),
+        _ => false,
+    })
+}
+
+/// So much of a text behind a path is looked at for the end of its pattern, in bytes.
+const LONGEST_PATTERN: usize = 4096;
 
 /// Whether a literal or a pattern of the type begins with a path: `Type { … }`, `Type(…)`.
 fn is_made_or_listed(text: &str, site: &Site<'_>, span: ByteSpan) -> bool {
