@@ -125,10 +125,8 @@ impl<'g> Losses<'g> {
 
     fn led(&self) -> FxHashSet<usize> {
         let mut imported: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-        for (module, importers) in &self.importers {
-            for importer in importers {
-                imported.entry(*importer).or_default().push(*module);
-            }
+        for (module, importer) in eager_imports(self.before) {
+            imported.entry(importer).or_default().push(module);
         }
         let importers = imported.keys().copied();
         let is_asked = |importer: &usize| {
@@ -185,15 +183,23 @@ impl<'g> Losses<'g> {
 /// The modules that import each one as soon as they are executed.
 fn eager_importers(graph: &PythonGraph) -> FxHashMap<usize, Vec<usize>> {
     let mut found: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-    for import in &graph.imports {
-        if let ImportTarget::Module(target) = import.target
-            && import.importer != target
-            && import.eager
-        {
-            found.entry(target).or_default().push(import.importer);
-        }
+    for (module, importer) in eager_imports(graph) {
+        found.entry(module).or_default().push(importer);
     }
     found
+}
+
+/// The modules that others import as soon as these are executed, each with who does.
+fn eager_imports(graph: &PythonGraph) -> impl Iterator<Item = (usize, usize)> {
+    graph
+        .imports
+        .iter()
+        .filter_map(|import| match import.target {
+            ImportTarget::Module(target) if import.importer != target && import.eager => {
+                Some((target, import.importer))
+            }
+            _ => None,
+        })
 }
 
 /// Where a module, as it is afterwards, reads one of these as an attribute of its package, and imports it

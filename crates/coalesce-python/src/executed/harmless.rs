@@ -11,10 +11,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     at_import::AtImport,
-    effects::{is_constant, takes_classes},
+    effects::{is_constant, is_plain_call, takes_classes},
     recursive::{MAXIMUM_DEPTH, RecursiveVerdicts},
 };
-use crate::{analysis::predicates::chain, graph::Entity};
+use crate::{
+    analysis::predicates::chain,
+    facts::{ImportStatement, Leaf},
+    graph::Entity,
+};
 
 /// Libraries whose functions and classes do nothing but give a value.
 const LIBRARIES: [&str; 52] = [
@@ -404,10 +408,11 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         ChainRoot::Outside(all.collect::<Vec<_>>().join("."))
     }
 
-    /// The full name of what an import brings from outside of the tree.
+    /// The full name of what an import brings from outside of the tree. Of several that bind the name by turns it is one that
+    /// may do something, if any may.
     pub fn outside(&self, module: usize, name: &str, depth: usize) -> Option<String> {
         let facts = self.reader.graph.facts.get(module)?;
-        let mut found = facts
+        let found = facts
             .imports
             .iter()
             .filter(|import| import.top_level)
@@ -415,7 +420,21 @@ impl<'r, 'g> Verdicts<'r, 'g> {
                 let leaf = import.leaves.iter().find(|leaf| leaf.bound() == name)?;
                 Some((import, leaf))
             });
-        let (import, leaf) = found.next()?;
+        let all = found.map(|(import, leaf)| self.brought((module, name), (import, leaf), depth));
+        let all: Vec<Option<String>> = all.collect();
+        let may_act = |full: &&Option<String>| !full.as_deref().is_some_and(is_plain_call);
+        let several = all.iter().any(|full| Some(full) != all.first());
+        let acting = all.iter().filter(|_| several).find(may_act);
+        acting.or_else(|| all.first())?.clone()
+    }
+
+    /// The full name of what one import brings.
+    fn brought(
+        &self,
+        (module, name): (usize, &str),
+        (import, leaf): (&ImportStatement, &Leaf),
+        depth: usize,
+    ) -> Option<String> {
         match &import.from {
             None if leaf.alias.is_some() => Some(leaf.name.text.clone()),
             None => Some(name.to_owned()),

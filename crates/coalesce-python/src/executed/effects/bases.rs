@@ -202,7 +202,15 @@ impl Execution<'_, '_, '_> {
     /// A class above one that is made.
     pub(super) fn base(&mut self, base: &Expr) {
         let value = self.value(base);
-        self.made_of(value, base);
+        // One of several by a condition: each of them is a base in some process.
+        let name = base.as_name_expr().map(|name| name.id.as_str());
+        let alternatives = name.map(|name| self.alternatives(name)).unwrap_or_default();
+        match alternatives.len() {
+            0 | 1 => self.made_of(value, base),
+            _ => alternatives
+                .into_iter()
+                .for_each(|one| self.made_of(one, base)),
+        }
     }
 
     /// A class is made of another one.

@@ -25,7 +25,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(super) use self::libraries::{is_constant, takes_classes};
+pub(super) use self::libraries::{is_constant, is_plain_call, takes_classes};
 use self::{inner::InnerFunction, values::AbstractValue};
 use super::{
     Effects,

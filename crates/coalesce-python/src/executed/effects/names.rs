@@ -192,6 +192,28 @@ impl Execution<'_, '_, '_> {
         self.member(self.home, name)
     }
 
+    /// All that a name of the module may be which definitions and imports of it bind; nothing where it has another meaning.
+    pub(super) fn alternatives(&self, name: &str) -> Vec<AbstractValue> {
+        if self.scopes.iter().any(|scope| scope.contains_key(name)) {
+            return Vec::new();
+        }
+        let defined = self.effects.values_of(self.home, name).into_iter();
+        let graph = self.effects.reader.graph;
+        let facts = graph.facts.get(self.home).into_iter();
+        let leaves = facts.flat_map(|facts| facts.import_leaves());
+        let own = leaves.filter(|(import, leaf)| import.top_level && leaf.bound() == name);
+        let brought = own.map(|(import, leaf)| {
+            let from = import.from.as_ref().filter(|from| from.level == 0);
+            match (graph.leaf_entity(self.home, import, leaf), from) {
+                (Entity::External, Some(from)) => {
+                    AbstractValue::outside(format!("{}.{}", from.module, leaf.name.text))
+                }
+                (entity, _) => self.effects.value_brought(self.home, name, entity),
+            }
+        });
+        defined.chain(brought).collect()
+    }
+
     /// What a name of a module is for what is imported.
     pub(super) fn member(&self, module: usize, name: &str) -> AbstractValue {
         let value = self.effects.global(module, name);
