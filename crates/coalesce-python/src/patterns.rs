@@ -1,4 +1,7 @@
 //! Patterns of a shell as tools take them: of names, and of paths, in which `*` stays within one name.
+//!
+//! They are Python's `fnmatch`, where braces and backslashes are letters and a bracket that nothing closes is one. `globset`,
+//! which the walk over files has, takes all three otherwise, and `**/` at the start of a name for nothing.
 
 /// One sign of a pattern.
 enum Sign {
