@@ -7,6 +7,7 @@ mod builds;
 mod checkers;
 mod included;
 mod modules;
+mod shipped;
 mod tools;
 
 use std::{
@@ -62,7 +63,7 @@ impl ListKind {
 pub use builds::names_in_builds;
 pub use checkers::checked_otherwise;
 pub use included::check as check_what_is_built;
-pub(crate) use included::{going, is_needed, package_of};
+pub(crate) use included::{Going, going};
 pub use modules::module_lists;
 pub use tools::{modules_in_heads, names_in_settings};
 

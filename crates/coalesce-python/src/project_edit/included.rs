@@ -9,7 +9,9 @@ use coalesce_model::{
 };
 use toml_edit::Item;
 
-use super::{Entry, ListKind, builds::GOING_BY_PROJECT, lists, project_files};
+use super::{
+    Entry, ListKind, builds::GOING_BY_PROJECT, lists, project_files, shipped::first_left_out,
+};
 use crate::{
     names::occurrences_of_word,
     patterns::reaches,
@@ -238,45 +240,95 @@ pub(crate) struct Going {
     pub(crate) item: Option<String>,
 }
 
-/// Holds what moves against the lists of the project that it is in, before and after.
+/// Holds what moves against what the project files say is built, before and after.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let going = going(mapping);
     if going.is_empty() {
         return;
     }
     for (path, text) in project_files(texts) {
-        let before = BuildLists::of(&path, &text);
-        let Some(span) = before.place() else { continue };
-        let around = path.parent().unwrap_or_else(TreePath::root);
-        let edits = plan.edits.get(&path).cloned().unwrap_or_default();
-        let edits = EditSet::from_edits(&text, edits).ok();
-        let planned = edits.and_then(|edits| edits.apply(&text).ok());
-        let after = BuildLists::of(&path, planned.as_deref().unwrap_or(&text));
-        let after = after.followed(mapping, &around);
-        let has = |lists: &BuildLists, place: &ModulePlace| {
-            let below = place.file.strip_prefix(&around);
-            below.is_some_and(|below| lists.has(place, below))
-        };
-        let built = |module: usize| {
-            let module = mapping.graph.modules.get(module);
-            module.is_some_and(|module| has(&before, &ModulePlace::of(module)))
-        };
-        let lost = going.iter().find(|going| {
-            has(&before, &going.was)
-                && !has(&after, &going.is)
-                && is_needed(mapping, texts, going, &built)
-        });
-        plan.unproven.extend(lost.map(|going| Unproven {
-            path: path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::Condition,
-            name: going.name.clone(),
-            why: format!(
-                "this says what is built, and not `{}`, which something of it imports",
-                going.is.name
-            ),
-        }));
+        let planned = planned_text(plan, &path, &text);
+        let file = (&path, &*text, &*planned);
+        let left_out = first_left_out(mapping, texts, &going, file);
+        let unlisted = first_unlisted(mapping, texts, &going, file);
+        plan.unproven.extend(left_out.into_iter().chain(unlisted));
     }
+}
+
+/// What goes to where no list of a project file reaches.
+fn first_unlisted(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    going: &[Going],
+    (path, text, planned): (&TreePath, &str, &str),
+) -> Option<Unproven> {
+    let before = BuildLists::of(path, text);
+    let span = before.place()?;
+    let around = path.parent().unwrap_or_else(TreePath::root);
+    let after = BuildLists::of(path, planned).followed(mapping, &around);
+    let has = |lists: &BuildLists, place: &ModulePlace| {
+        let below = place.file.strip_prefix(&around);
+        below.is_some_and(|below| lists.has(place, below))
+    };
+    let built = |module: usize| {
+        let module = mapping.graph.modules.get(module);
+        module.is_some_and(|module| has(&before, &ModulePlace::of(module)))
+    };
+    let build = Build {
+        path,
+        span,
+        has_before: &|place| has(&before, place),
+        has_after: &|place| has(&after, place),
+        imports: &built,
+    };
+    build.first_missing(mapping, texts, going, |going| {
+        let name = &going.is.name;
+        format!("this says what is built, and not `{name}`, which something of it imports")
+    })
+}
+
+/// What a place in a project file says of what is built.
+pub(crate) struct Build<'b> {
+    pub(crate) path: &'b TreePath,
+    pub(crate) span: ByteSpan,
+    /// Whether it takes a module in, before the changes and after them.
+    pub(crate) has_before: &'b dyn Fn(&ModulePlace) -> bool,
+    pub(crate) has_after: &'b dyn Fn(&ModulePlace) -> bool,
+    /// Whether a module of the tree is among those whose imports have to work.
+    pub(crate) imports: &'b dyn Fn(usize) -> bool,
+}
+
+impl Build<'_> {
+    /// The first of what goes that is no longer built, while something which is goes on importing it.
+    pub(crate) fn first_missing(
+        &self,
+        mapping: &Mapping<'_>,
+        texts: &dyn Texts,
+        going: &[Going],
+        why: impl Fn(&Going) -> String,
+    ) -> Option<Unproven> {
+        let mut going = going.iter();
+        let missing = going.find(|going| {
+            (self.has_before)(&going.was)
+                && !(self.has_after)(&going.is)
+                && is_needed(mapping, texts, going, self.imports)
+        })?;
+        Some(Unproven {
+            path: self.path.clone(),
+            span: Some(self.span),
+            kind: UnprovenKind::Condition,
+            name: missing.name.clone(),
+            why: why(missing),
+        })
+    }
+}
+
+/// The text of a file once the plan is applied.
+fn planned_text(plan: &LanguagePlan, path: &TreePath, text: &str) -> String {
+    let edits = plan.edits.get(path).cloned().unwrap_or_default();
+    let edits = EditSet::from_edits(text, edits).ok();
+    let planned = edits.and_then(|edits| edits.apply(text).ok());
+    planned.unwrap_or_else(|| text.to_owned())
 }
 
 /// What moves from one file to another.
@@ -318,7 +370,7 @@ pub(crate) fn going(mapping: &Mapping<'_>) -> Vec<Going> {
 }
 
 /// Whether something that is built imports what goes, or goes on using it.
-pub(crate) fn is_needed(
+fn is_needed(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     going: &Going,

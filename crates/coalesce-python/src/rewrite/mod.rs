@@ -47,7 +47,6 @@ mod run_by_path;
 mod run_time_asked;
 mod run_time_reach;
 mod search_path;
-mod shipped;
 mod snippet;
 mod strings;
 mod structure;
@@ -214,7 +213,6 @@ fn in_one_way(
     doctests::check(&mapping, texts, &mut plan);
     by_place_and_name(&mapping, texts, &mut plan);
     template_tags::check(&mapping, texts, &mut plan);
-    shipped::check(&mapping, texts, &mut plan);
     project_edit::check_what_is_built(&mapping, texts, &mut plan);
     plan
 }

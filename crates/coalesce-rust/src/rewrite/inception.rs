@@ -15,35 +15,25 @@ const LINTS: [&str; 4] = [
 
 /// Tells them in a tree that is looked at by clippy.
 pub(super) fn tell(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
+    plan.unproven.extend(first_warned_of(mapping));
+}
+
+/// The first that clippy warns of, if anybody asks it.
+fn first_warned_of(mapping: &Mapping<'_>) -> Option<Unproven> {
     let changes = mapping.changes.iter();
     let mut made = changes.filter_map(|change| Some((change, made_inside(mapping, change)?)));
-    let Some((change, name)) = made.next() else {
-        return;
-    };
-    if !is_looked_at(mapping) {
-        return;
-    }
+    let (change, name) = made.next()?;
+    is_looked_at(mapping).then_some(())?;
     let world = mapping.world;
     let root = name.split("::").next().unwrap_or_default();
     let around = name.rsplit_once("::").map_or(root, |(around, _)| around);
-    let homes = [around, root]
+    let mut homes = [around, root]
         .into_iter()
         .flat_map(|name| world.modules_named(name));
-    let Some(home) = homes.into_iter().next() else {
-        return;
-    };
-    let Some(body) = world.bodies_of(home).next() else {
-        return;
-    };
-    if lints::is_off(
-        world,
-        (body.file, world.code_of(body).start),
-        &LINTS,
-        mapping.texts,
-    ) {
-        return;
-    }
-    plan.unproven.push(Unproven {
+    let body = world.bodies_of(homes.next()?).next()?;
+    let place = (body.file, world.code_of(body).start);
+    let is_off = lints::is_off(world, place, &LINTS, mapping.texts);
+    (!is_off).then(|| Unproven {
         path: world[body.file].path.clone(),
         span: None,
         kind: UnprovenKind::Lint,
@@ -51,7 +41,7 @@ pub(super) fn tell(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
         why: format!(
             "`{name}` comes to have the name of the module around it: clippy warns of that (`module_inception`)"
         ),
-    });
+    })
 }
 
 /// The module that a change makes in one of its own name, below the root.

@@ -2,7 +2,9 @@
 
 use coalesce_model::{ByteSpan, Texts, TreePath, lines::placed_lines, texts::start_of_text};
 use regex::Regex;
-use toml_edit::{Document, Item, TableLike, Value};
+use toml_edit::{Document, Item, Value};
+
+use crate::project::tables_of;
 
 /// Settings for some modules.
 pub(super) struct ModuleRule {
@@ -121,7 +123,7 @@ fn of_project(text: &str) -> Option<CheckerFile> {
                 found.note(key, said, span);
             }
         }
-        let rules = mypy.get("overrides").into_iter().flat_map(tables);
+        let rules = mypy.get("overrides").into_iter().flat_map(tables_of);
         found.modules.extend(rules.filter_map(|rule| {
             let named = rule.get("module")?;
             let mut read = ModuleRule::new(place(named)?);
@@ -150,18 +152,6 @@ fn of_project(text: &str) -> Option<CheckerFile> {
         }
     }
     Some(found)
-}
-
-/// The tables of an array, however it is written.
-fn tables(item: &Item) -> Vec<&dyn TableLike> {
-    match item {
-        Item::ArrayOfTables(all) => all.iter().map(|table| table as &dyn TableLike).collect(),
-        Item::Value(Value::Array(all)) => all
-            .iter()
-            .filter_map(|value| Some(value.as_inline_table()? as &dyn TableLike))
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// A text, or those of a list.

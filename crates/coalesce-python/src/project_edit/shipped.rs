@@ -1,13 +1,11 @@
 //! Packages that a project finds by patterns and ships: what goes into one that they leave out is not installed, and
 //! who imports it is.
 
-use coalesce_model::{
-    ByteSpan, EditSet, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind, texts::start_of_text,
-};
+use coalesce_model::{ByteSpan, Texts, TreePath, Unproven, texts::start_of_text};
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged;
 
-use super::mapping::Mapping;
+use super::included::{Build, Going, package_of};
 use crate::{
     analysis::{
         calls::calls_in,
@@ -17,13 +15,12 @@ use crate::{
     parser::{parse_module, statements},
     patterns::fits,
     project::Document,
-    project_edit::{going, is_needed, package_of},
+    rewrite::Mapping,
 };
 
 /// What `find_packages` of a project file goes by.
 #[derive(Default)]
 struct PackageFinder {
-    path: Option<TreePath>,
     span: ByteSpan,
     include: Vec<String>,
     exclude: Vec<String>,
@@ -36,65 +33,36 @@ impl PackageFinder {
     }
 }
 
-/// Holds everything that goes to another package against the patterns.
-pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let going = going(mapping);
-    if going.is_empty() {
-        return;
-    }
-    for (finder, after) in finders(texts, plan) {
-        let ships_after = |module: usize| {
-            let package = mapping.graph.modules.get(module).map(|own| own.package);
-            let name = mapping.name_after(module);
-            package.is_some_and(|is_package| after.ships(package_of(&name, is_package)))
-        };
-        let lost = going.iter().find(|going| {
-            finder.ships(going.was.package())
-                && !after.ships(going.is.package())
-                && is_needed(mapping, texts, going, &ships_after)
-        });
-        if let (Some(going), Some(path)) = (lost, finder.path) {
-            plan.unproven.push(Unproven {
-                path,
-                span: Some(finder.span),
-                kind: UnprovenKind::Condition,
-                name: going.name.clone(),
-                why: format!(
-                    "by this, `{}` is not installed, and what is installed imports it",
-                    going.is.package()
-                ),
-            });
-        }
-    }
-}
-
-/// What the project files of the tree say, and what they say after the plan.
-fn finders(texts: &dyn Texts, plan: &LanguagePlan) -> Vec<(PackageFinder, PackageFinder)> {
-    let names = ["setup.py", "setup.cfg", "pyproject.toml"];
-    let files = texts
-        .paths()
-        .iter()
-        .filter(|path| names.contains(&path.file_name()));
-    let mut found = Vec::new();
-    for path in files {
-        let Some(text) = texts.text(path).filter(|text| text.contains("find")) else {
-            continue;
-        };
-        let read: fn(&str) -> Option<PackageFinder> = match path.file_name() {
-            "setup.py" => of_setup_py,
-            "setup.cfg" => of_setup_cfg,
-            _ => of_pyproject,
-        };
-        let edits = plan.edits.get(path).cloned().unwrap_or_default();
-        let edits = EditSet::from_edits(&text, edits).ok();
-        let after = edits.and_then(|edits| edits.apply(&text).ok());
-        let after = read(after.as_deref().unwrap_or(&text));
-        found.extend(read(&text).zip(after).map(|(finder, after)| {
-            let path = Some(path.clone());
-            (PackageFinder { path, ..finder }, after)
-        }));
-    }
-    found
+/// What goes to a package that the patterns of a project file leave out; the file by its path, its text, and that after the plan.
+pub(super) fn first_left_out(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    going: &[Going],
+    (path, text, planned): (&TreePath, &str, &str),
+) -> Option<Unproven> {
+    let read: fn(&str) -> Option<PackageFinder> = match path.file_name() {
+        _ if !text.contains("find") => return None,
+        "setup.py" => of_setup_py,
+        "setup.cfg" => of_setup_cfg,
+        _ => of_pyproject,
+    };
+    let (finder, after) = (read(text)?, read(planned)?);
+    let ships_after = |module: usize| {
+        let package = mapping.graph.modules.get(module).map(|own| own.package);
+        let name = mapping.name_after(module);
+        package.is_some_and(|is_package| after.ships(package_of(&name, is_package)))
+    };
+    let build = Build {
+        path,
+        span: finder.span,
+        has_before: &|place| finder.ships(place.package()),
+        has_after: &|place| after.ships(place.package()),
+        imports: &ships_after,
+    };
+    build.first_missing(mapping, texts, going, |going| {
+        let package = going.is.package();
+        format!("by this, `{package}` is not installed, and what is installed imports it")
+    })
 }
 
 fn of_setup_py(text: &str) -> Option<PackageFinder> {
@@ -111,7 +79,6 @@ fn of_setup_py(text: &str) -> Option<PackageFinder> {
         _ => Vec::new(),
     };
     Some(PackageFinder {
-        path: None,
         span: shift(call.range(), start),
         include: words("include", 2),
         exclude: words("exclude", 1),
@@ -172,7 +139,6 @@ fn of_pyproject(text: &str) -> Option<PackageFinder> {
     };
     let at = text.find("packages.find").unwrap_or(0);
     Some(PackageFinder {
-        path: None,
         span: ByteSpan::from_range(at..at + "packages.find".len().min(text.len() - at)),
         include: words("include"),
         exclude: words("exclude"),
