@@ -189,12 +189,16 @@ fn pyproject(text: &str, kind: ListKind) -> Option<Vec<Entry>> {
     list.as_array()?.iter().map(entry).collect()
 }
 
-/// `packages =` of setuptools' own format: a name on each line, or the only one beside the key.
+/// `packages =` of setuptools' own format: a name on each line, or those beside the key with commas between.
 fn setup_cfg(text: &str, kind: ListKind) -> Vec<Entry> {
     let mut entries = Vec::new();
     let (mut inside, mut at) = (false, 0);
+    let mut section = "";
     for line in text.split_inclusive('\n') {
         let content = line.trim();
+        if line.starts_with('[') {
+            section = content;
+        }
         let mut take = |name: &str, from: usize| {
             let is_name = is_dotted(name) || is_identifier(name);
             let start = at + from;
@@ -211,8 +215,10 @@ fn setup_cfg(text: &str, kind: ListKind) -> Vec<Entry> {
             let value = pair.filter(|(key, _)| key.trim() == kind.in_setup());
             let value = value.map(|(_, value)| value);
             inside = value.is_some_and(|value| {
-                let from = line.len() - value.trim_start().len();
-                value.trim().is_empty() || kind == ListKind::Modules && take(value.trim(), from)
+                // Other tools have such a key, too.
+                let listed = section == "[options]" && value.contains(',');
+                let listed = kind == ListKind::Modules || listed;
+                value.trim().is_empty() || listed && take_all(value, &mut take, line.len())
             });
         }
         at += line.len();
@@ -220,22 +226,40 @@ fn setup_cfg(text: &str, kind: ListKind) -> Vec<Entry> {
     entries
 }
 
-/// `packages=["a", "a.b"]` in a call or an assignment. Only a list of nothing but literals is one
+/// Takes the names of a value at the end of a line, up to the first that is none.
+fn take_all(value: &str, take: &mut dyn FnMut(&str, usize) -> bool, end: usize) -> bool {
+    let mut at = end - value.len();
+    value.split(',').all(|part| {
+        let from = at + part.len() - part.trim_start().len();
+        at += part.len() + 1;
+        take(part.trim(), from)
+    })
+}
+
+/// `packages=["a", "a.b"]` in a call or an assignment, or by the name of such a list. Only a list of nothing but literals is one
 /// that somebody wrote by hand; a comprehension or a sum is left alone.
 fn setup_py(text: &str, kind: ListKind) -> Vec<Vec<Entry>> {
     let (parsed, start) = parse_module(text);
     let mut found = NameLists {
         key: kind.in_setup(),
+        names: vec![kind.in_setup().to_owned()],
         start,
         lists: Vec::new(),
     };
     found.visit_body(statements(&parsed));
+    if found.names.len() > 1 {
+        // The list stands above the call that names it.
+        found.lists.clear();
+        found.visit_body(statements(&parsed));
+    }
     found.lists
 }
 
 struct NameLists {
-    /// What such a list is called.
+    /// The argument that is such a list.
     key: &'static str,
+    /// What such lists are called: as the argument, and as it is given one by name.
+    names: Vec<String>,
     /// Bytes before what was parsed.
     start: u32,
     lists: Vec<Vec<Entry>>,
@@ -261,7 +285,7 @@ impl<'a> Visitor<'a> for NameLists {
     fn visit_stmt(&mut self, statement: &'a ast::Stmt) {
         if let ast::Stmt::Assign(assign) = statement
             && let [Expr::Name(name)] = assign.targets.as_slice()
-            && name.id.as_str() == self.key
+            && self.names.iter().any(|known| known == name.id.as_str())
         {
             self.list(&assign.value);
         }
@@ -272,6 +296,9 @@ impl<'a> Visitor<'a> for NameLists {
         let named = keyword.arg.as_ref();
         if named.is_some_and(|name| name.as_str() == self.key) {
             self.list(&keyword.value);
+            let given = keyword.value.as_name_expr().map(|name| name.id.to_string());
+            let given = given.filter(|given| !self.names.contains(given));
+            self.names.extend(given);
         }
         visitor::walk_keyword(self, keyword);
     }
@@ -354,6 +381,10 @@ fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let own_line = indentation.trim().is_empty() && before.contains('\n');
     if path.file_name() == "setup.cfg" {
+        let is_line_of_names = !own_line && list_goes_on(text, entry);
+        if is_line_of_names {
+            return Edit::insert(entry.span.end, format!(", {name}"));
+        }
         let indentation = if own_line { indentation } else { "    " };
         return Edit::insert(entry.span.end, format!("{newline}{indentation}{name}"));
     }
@@ -373,6 +404,14 @@ fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
         ),
         (false, _) => Edit::insert(entry.span.end, format!(", {quote}{name}{quote}")),
     }
+}
+
+/// Whether a comma stands on the line of an entry of `setup.cfg`, so that names have commas between.
+fn list_goes_on(text: &str, entry: &Entry) -> bool {
+    let (before, after) = text.split_at(entry.span.end as usize);
+    let before = before.rsplit('\n').next().unwrap_or_default();
+    let after = after.split('\n').next().unwrap_or_default();
+    before.contains(',') || after.contains(',')
 }
 
 /// Bytes up to the end of the line.

@@ -464,7 +464,7 @@ impl TextRewriter<'_> {
             .collect()
     }
 
-    /// The last parts of the names that change: a file that has none of them says nothing of these.
+    /// The last parts of the names that change, and of paths that go: a file that has none of them says nothing of these.
     fn searched_names(&self) -> BTreeSet<String> {
         let names = self.changes.iter().filter_map(|change| {
             let last = change.from.rsplit(self.separator).next()?;
@@ -472,7 +472,8 @@ impl TextRewriter<'_> {
             let dashed = (last == change.from).then(|| last.replace('_', "-"));
             Some(std::iter::once(last.to_owned()).chain(dashed))
         });
-        names.flatten().collect()
+        let gone = self.places.gone_names().map(str::to_owned);
+        names.flatten().chain(gone).collect()
     }
 
     /// What a source of the language says of pages that are made of it: the language reads all else.

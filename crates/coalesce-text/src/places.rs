@@ -22,6 +22,11 @@ pub struct Places {
 }
 
 impl Places {
+    /// The last parts of the paths of what is not there any more.
+    pub fn gone_names(&self) -> impl Iterator<Item = &str> {
+        self.gone.iter().filter_map(|path| path.rsplit('/').next())
+    }
+
     pub fn new(proposal: &LanguagePlan, texts: &dyn Texts) -> Self {
         let files: BTreeMap<TreePath, TreePath> = proposal
             .moves

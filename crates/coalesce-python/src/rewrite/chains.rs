@@ -216,7 +216,7 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
         name.push_str(&segment.text);
         let here = file.graph().find(file.module, &name);
         let hidden = known.is_some_and(|(length, parent)| {
-            length == at && is_hidden(file, (parent, here), &segment.text)
+            length == at && is_hidden(file, (parent, here), (&name, &segment.text))
         });
         if hidden {
             break;
@@ -230,14 +230,20 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
     known
 }
 
-/// Whether a name of a module is something else than the module of that name below it.
-fn is_hidden(file: &File<'_>, (parent, here): (usize, Option<usize>), name: &str) -> bool {
-    here.is_none()
-        || match file.graph().member(parent, name) {
-            Entity::Module(module) => Some(module) != here,
-            Entity::Item(..) => true,
-            Entity::External | Entity::Missing | Entity::Opaque => false,
+/// Whether a name of a module is something else than the module of that name below it, or the folder of modules: one below
+/// a package needs no file of its own.
+fn is_hidden(
+    file: &File<'_>,
+    (parent, here): (usize, Option<usize>),
+    (full, name): (&str, &str),
+) -> bool {
+    match file.graph().member(parent, name) {
+        Entity::Module(module) => Some(module) != here,
+        Entity::Item(..) => true,
+        Entity::External | Entity::Missing | Entity::Opaque => {
+            here.is_none() && !file.graph().is_namespace(full)
         }
+    }
 }
 
 /// Where a chain goes on from a module through names that the modules on its way have for others: `pkg.device.count` where

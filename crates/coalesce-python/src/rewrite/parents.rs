@@ -58,7 +58,8 @@ fn keep(
     let graph = mapping.graph;
     let (above, leaf) = change.from.rsplit_once('.')?;
     let (module, package) = (graph.find(None, &change.from)?, graph.find(None, above)?);
-    let top = graph.find(None, above.split('.').next()?)?;
+    // Of a namespace package there is no file.
+    let top = graph.find(None, above.split('.').next()?);
     let own = graph.modules.get(package)?;
     // The last question follows all that is imported.
     if !stays(mapping, package)
@@ -73,10 +74,8 @@ fn keep(
     }
     bind(mapping, (own, change), (&change.to, leaf), texts, plan);
     // What loaded the module on its way loads its package no more.
-    let outer = graph
-        .modules
-        .get(top)
-        .filter(|_| top != package && stays(mapping, top))?;
+    let top = top.filter(|top| *top != package && stays(mapping, *top))?;
+    let outer = graph.modules.get(top)?;
     if mapping.lost.contains(above) {
         let last = above.rsplit('.').next().unwrap_or(above);
         let direct = above.matches('.').count() == 1;

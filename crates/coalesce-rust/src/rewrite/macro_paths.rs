@@ -213,7 +213,8 @@ fn first_use(facts: &SourceFacts, scope: ScopeId) -> Option<u32> {
 /// Puts an import at a place, before an import that is there or before items.
 fn put_import(edits: &mut Vec<Edit>, text: &str, (at, before_import): (u32, bool), path: &str) {
     let line = lines::line_break(text);
-    let indent = lines::prefix(text, at);
+    // Behind the marks of a comment nothing is put.
+    let indent = lines::prefix(text, at).filter(|before| before.trim().is_empty());
     let mut known = edits
         .iter_mut()
         .filter(|edit| edit.span == ByteSpan::empty(at));

@@ -135,19 +135,32 @@ fn insert(home: &Home<'_>, body: &Body, list: &BTreeSet<String>, edits: &mut Edi
     }
     let uses = facts.uses.iter().filter(|one| one.scope == body.scope);
     let last = uses.max_by_key(|one| one.span.start);
-    let (at, indent) = match last {
+    let line = lines::line_break(&text);
+    let scope = facts.scope(body.scope);
+    let (at, indent, lead) = match last {
         Some(last) => (
             lines::line_end(&text, last.span.end),
             lines::prefix(&text, last.span.start).unwrap_or_default(),
+            String::new(),
         ),
-        None => (facts.scope(body.scope).items_start, ""),
+        None => {
+            let at = lines::end_within(&text, scope.items_start, scope.span);
+            (at, "", lead_after_head(&text, at, line))
+        }
     };
-    let line = lines::line_break(&text);
-    let block: String = list
-        .iter()
-        .flat_map(|one| one.lines())
-        .map(|one| format!("{indent}{one}{line}"))
-        .collect();
+    let block = list.iter().flat_map(|one| one.lines());
+    let block: String = block.map(|one| format!("{indent}{one}{line}")).collect();
     let path = home.set.path(body.file);
-    edits.push(path, Edit::insert(at, block));
+    edits.push(path, Edit::insert(at, format!("{lead}{block}")));
+}
+
+/// What stands between the head of a module, its documentation and attributes, and the first line that is put behind it.
+fn lead_after_head(text: &str, at: u32, line: &str) -> String {
+    let head = text.get(..at as usize).unwrap_or_default();
+    match head {
+        "" => String::new(),
+        head if head.trim_end().ends_with('{') && head.ends_with('\n') => String::new(),
+        head if head.ends_with('\n') => line.to_owned(),
+        _ => format!("{line}{line}"),
+    }
 }

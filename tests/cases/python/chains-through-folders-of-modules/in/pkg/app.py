@@ -1,0 +1,5 @@
+import pkg.tools.table
+
+
+def run():
+    return pkg.tools.table.show([1])

@@ -1,0 +1,2 @@
+def read():
+    return 1

@@ -1,0 +1,2 @@
+def open_file():
+    return 1

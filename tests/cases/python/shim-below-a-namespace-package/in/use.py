@@ -1,0 +1,3 @@
+import acme.radar
+
+acme.radar.io.open_file()

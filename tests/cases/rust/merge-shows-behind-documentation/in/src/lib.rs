@@ -1,0 +1,4 @@
+//! Statistics.
+pub mod legacy;
+pub mod moments;
+pub mod quantile;

@@ -1,0 +1,6 @@
+//! Moments.
+
+/// Mean.
+pub fn mean(x: &[f64]) -> f64 {
+    x.iter().sum()
+}

@@ -1,0 +1,4 @@
+/// Median.
+pub fn median(x: &[f64]) -> f64 {
+    x[0]
+}
