@@ -28,6 +28,11 @@ pub fn unsaid_types(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
         let Some((path, there)) = types_of(&moved.parent) else {
             continue;
         };
+        // The table of lazy imports, which nobody reads types of where nothing says so.
+        let target = moved.target.and_then(|target| graph.facts.get(target));
+        if target.is_some_and(|facts| facts.lazy_stub) && !mapping.types_are_read() {
+            continue;
+        }
         let left = graph.modules.get(moved.source);
         let left = left.and_then(|left| types_of(&left.name));
         let goes_along = left.is_some_and(|(_, text)| occurrences_of_word(&text, &moved.item));
