@@ -1,6 +1,7 @@
 //! Which files of its folder a package has where it is published: `include` and `exclude`, which are patterns as those of an
 //! ignore file.
 
+use ignore::gitignore::GitignoreBuilder;
 use toml_edit::{Document, Item};
 
 use crate::{Error, document::parse};
@@ -33,21 +34,17 @@ impl PackedFiles {
         if takes_back(&self.included) || takes_back(&self.excluded) {
             return false;
         }
-        let any = |list: &[String]| list.iter().any(|pattern| fits(pattern, path));
         match self.included.is_empty() {
-            true => any(&self.excluded),
-            false => !any(&self.included),
+            true => fits_any(&self.excluded, path),
+            false => !fits_any(&self.included, path),
         }
     }
 
     /// Whether a file is included by its own path, or that of a folder around it, and by no pattern.
     #[must_use]
     pub fn name(&self, path: &str) -> bool {
-        let mut plain = self
-            .included
-            .iter()
-            .filter(|one| !one.contains(['*', '?', '[']));
-        plain.any(|one| fits(one, path))
+        let plain = self.included.iter();
+        fits_any(plain.filter(|one| !one.contains(['*', '?', '['])), path)
     }
 }
 
@@ -60,50 +57,16 @@ fn list(document: &Document<&str>, key: &str) -> Vec<String> {
     said.map(str::to_owned).collect()
 }
 
-/// Whether a path, or a folder around it, fits a pattern.
-fn fits(pattern: &str, path: &str) -> bool {
-    let plain = pattern.trim_end_matches('/');
-    let parts: Vec<&str> = plain.trim_start_matches('/').split('/').collect();
-    let names: Vec<&str> = path.split('/').collect();
-    let starts = match plain.contains('/') {
-        true => 1,
-        false => names.len(),
-    };
-    (0..starts).any(|at| begins(&parts, names.get(at..).unwrap_or_default()))
-}
-
-/// Whether names begin with those that the parts of a pattern fit.
-fn begins(parts: &[&str], names: &[&str]) -> bool {
-    match (parts.split_first(), names.split_first()) {
-        (None, _) => true,
-        (Some((&"**", rest)), _) => {
-            (0..=names.len()).any(|at| begins(rest, names.get(at..).unwrap_or_default()))
-        }
-        (Some((part, rest)), Some((name, below))) => {
-            is_like(part.as_bytes(), name.as_bytes()) && begins(rest, below)
-        }
-        (Some(_), None) => false,
+/// Whether a path, or a folder around it, fits one of some patterns. Cargo takes them by the same library. One that it cannot
+/// read fits nothing.
+fn fits_any<'p>(patterns: impl IntoIterator<Item = &'p String>, path: &str) -> bool {
+    let mut builder = GitignoreBuilder::new("");
+    for pattern in patterns {
+        // What cannot be read is not added.
+        _ = builder.add_line(None, pattern);
     }
-}
-
-/// Whether a name fits one part of a pattern. A class of letters may be any.
-fn is_like(part: &[u8], name: &[u8]) -> bool {
-    match (part.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), _) => {
-            (0..=name.len()).any(|at| is_like(rest, name.get(at..).unwrap_or_default()))
-        }
-        (Some((b'[', rest)), Some((_, below))) => {
-            let end = rest
-                .iter()
-                .position(|byte| *byte == b']')
-                .map_or(0, |at| at + 1);
-            is_like(rest.get(end..).unwrap_or_default(), below)
-        }
-        (Some((b'?', rest)), Some((_, below))) => is_like(rest, below),
-        (Some((one, rest)), Some((other, below))) => one == other && is_like(rest, below),
-        _ => false,
-    }
+    let built = builder.build();
+    built.is_ok_and(|built| built.matched_path_or_any_parents(path, false).is_ignore())
 }
 
 #[cfg(test)]

@@ -42,13 +42,7 @@ pub fn fits(pattern: &str, name: &str) -> bool {
 /// Whether a path fits a pattern as a whole: `**` stands for any folders, and anything else stays within one name.
 pub fn fits_path(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
-    let path: Vec<&str> = path.split('/').collect();
-    all_fit(
-        &pattern,
-        &path,
-        |part| *part == "**",
-        |part, name| fits(part, name),
-    )
+    fits_by_names(&pattern, path)
 }
 
 /// Whether a path, or a folder around it, fits a pattern. Nothing, or `.`, is above all paths.
@@ -56,9 +50,14 @@ pub fn reaches(pattern: &str, path: &str) -> bool {
     let parts = pattern.split('/');
     let parts = parts.filter(|part| !matches!(*part, "" | "."));
     let pattern: Vec<&str> = parts.chain(["**"]).collect();
+    fits_by_names(&pattern, path)
+}
+
+/// Whether the names of a path fit the parts of a pattern.
+fn fits_by_names(pattern: &[&str], path: &str) -> bool {
     let path: Vec<&str> = path.split('/').collect();
     all_fit(
-        &pattern,
+        pattern,
         &path,
         |part| *part == "**",
         |part, name| fits(part, name),
